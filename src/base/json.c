@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The reader half of json.h. The only file that knows jansson. */
+#include "base/json.h"
+
+#include <errno.h>
+#include <jansson.h>
+
+#include "base/mem.h"
+
+static const json_t *in(const struct tg_json *v)
+{
+	return (const json_t *)v;
+}
+
+static const struct tg_json *out_of(const json_t *v)
+{
+	return (const struct tg_json *)v;
+}
+
+struct tg_json *tg_json_parse(const char *data, size_t len, struct tg_err *err)
+{
+	json_error_t why;
+	json_t *v = json_loadb(data, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
+
+	if (!v)
+		tg_err_set(err, -EBADMSG, "not valid JSON: %s (line %d)", why.text, why.line);
+	return (struct tg_json *)v;
+}
+
+void tg_json_free(struct tg_json *root)
+{
+	json_decref((json_t *)root);
+}
+
+bool tg_json_is_object(const struct tg_json *v)
+{
+	return json_is_object(in(v));
+}
+
+bool tg_json_is_array(const struct tg_json *v)
+{
+	return json_is_array(in(v));
+}
+
+bool tg_json_is_string(const struct tg_json *v)
+{
+	return json_is_string(in(v));
+}
+
+bool tg_json_is_number(const struct tg_json *v)
+{
+	return json_is_number(in(v));
+}
+
+bool tg_json_is_null(const struct tg_json *v)
+{
+	return json_is_null(in(v));
+}
+
+const struct tg_json *tg_json_get(const struct tg_json *v, const char *key)
+{
+	return out_of(json_object_get(in(v), key));
+}
+
+size_t tg_json_len(const struct tg_json *v)
+{
+	return json_array_size(in(v));
+}
+
+const struct tg_json *tg_json_at(const struct tg_json *v, size_t i)
+{
+	return out_of(json_array_get(in(v), i));
+}
+
+const char *tg_json_next_key(const struct tg_json *v, const char *prev)
+{
+	json_t *object = (json_t *)(uintptr_t)v;
+	void *at;
+
+	if (!json_is_object(object))
+		return NULL;
+	at = prev ? json_object_iter_next(object, json_object_iter_at(object, prev))
+		  : json_object_iter(object);
+	return at ? json_object_iter_key(at) : NULL;
+}
+
+const char *tg_json_str(const struct tg_json *v, const char *otherwise)
+{
+	return json_is_string(in(v)) ? json_string_value(in(v)) : otherwise;
+}
+
+int64_t tg_json_int(const struct tg_json *v, int64_t otherwise)
+{
+	return json_is_integer(in(v)) ? (int64_t)json_integer_value(in(v)) : otherwise;
+}
+
+double tg_json_num(const struct tg_json *v, double otherwise)
+{
+	return json_is_number(in(v)) ? json_number_value(in(v)) : otherwise;
+}
+
+bool tg_json_bool(const struct tg_json *v, bool otherwise)
+{
+	return json_is_boolean(in(v)) ? json_is_true(in(v)) : otherwise;
+}
+
+static int append(const char *data, size_t len, void *ctx)
+{
+	tg_buf_add(ctx, data, len);
+	return 0;
+}
+
+void tg_json_dump(const struct tg_json *v, struct tg_buf *out)
+{
+	json_dump_callback(in(v), append, out,
+		JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY | JSON_REAL_PRECISION(16));
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The vocabulary that every layer shares: what a column of a recording is. Sources declare
+ * metrics; schema, CSV header, chart axis and docs/metrics.md come from the declarations.
+ */
+#ifndef TG_BASE_METRIC_H
+#define TG_BASE_METRIC_H
+
+#include <stdint.h>
+
+enum tg_kind {
+	TG_GAUGE, /* a level: read it as it is */
+	TG_COUNTER, /* grows: only differences mean something; a decrease starts a new epoch */
+};
+
+enum tg_scope {
+	TG_SCOPE_JOB, /* the process tree that is measured */
+	TG_SCOPE_NODE, /* the whole machine */
+	TG_SCOPE_SELF, /* what recording itself costs */
+};
+
+struct tg_metric {
+	const char *name; /* "tree.cpu_ns": source, dot, what it is with its unit */
+	const char *unit; /* "ns", "bytes", "ops", "count": value * 10^scale is in this unit */
+	enum tg_kind kind;
+	enum tg_scope scope;
+	int scale; /* decimal exponent, mostly 0 */
+	const char *help; /* one line, for people */
+};
+
+#define TG_INSTANCE_MAX 64
+
+/* One column: a metric of one instance ("sda", "cpu3"; "" where there is just one). */
+struct tg_column {
+	const struct tg_metric *metric;
+	char instance[TG_INSTANCE_MAX];
+};
+
+/* What a missing value is in memory; on disk it is a bit. */
+#define TG_MISSING INT64_MIN
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/paths.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+static const char *env_dir(const char *name)
+{
+	const char *v = getenv(name);
+
+	return v && v[0] == '/' ? v : NULL;
+}
+
+/* A folder that holds sockets must be ours alone: others could otherwise plant one. */
+static int make_private(const char *path, struct tg_err *err)
+{
+	struct stat st;
+
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return tg_err_set(err, -errno, "cannot make %s: %s", path, strerror(errno));
+	if (lstat(path, &st) < 0)
+		return tg_err_set(err, -errno, "%s: %s", path, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return tg_err_set(err, -ENOTDIR, "%s is not a folder", path);
+	if (st.st_uid != geteuid())
+		return tg_err_set(err, -EPERM, "%s belongs to another user", path);
+	if ((st.st_mode & 077) && chmod(path, 0700) < 0)
+		return tg_err_set(err, -errno, "cannot make %s private: %s", path, strerror(errno));
+	return 0;
+}
+
+int tg_paths_runtime(struct tg_buf *out, struct tg_err *err)
+{
+	const char *base = env_dir("XDG_RUNTIME_DIR");
+	struct tg_buf path = TG_BUF_INIT;
+	int r = -ENOENT;
+
+	/* a login's runtime folder may be gone or not ours (sudo, batch jobs): then /tmp serves */
+	if (base) {
+		tg_buf_addf(&path, "%s/tachograph", base);
+		r = make_private(path.data, NULL);
+	}
+	if (r < 0) {
+		base = env_dir("TMPDIR");
+		tg_buf_clear(&path);
+		tg_buf_addf(&path, "%s/tachograph-%u", base ? base : "/tmp", (unsigned)geteuid());
+		r = make_private(path.data, err);
+	}
+	if (r == 0)
+		tg_buf_add(out, path.data, path.len);
+	tg_buf_release(&path);
+	return r;
+}
+
+int tg_paths_mkdirs(const char *path, unsigned mode, struct tg_err *err)
+{
+	char *part = tg_xstrdup(path);
+	int r = 0;
+
+	for (char *slash = part + 1; r == 0; slash++) {
+		slash = strchr(slash, '/');
+		if (slash)
+			*slash = '\0';
+		if (mkdir(part, mode) < 0 && errno != EEXIST)
+			r = tg_err_set(
+				err, -errno, "cannot make folder %s: %s", part, strerror(errno));
+		if (!slash)
+			break;
+		*slash = '/';
+	}
+	free(part);
+	return r;
+}
+
+int tg_paths_recordings(struct tg_buf *out, struct tg_err *err)
+{
+	const char *dir = getenv("TACHOGRAPH_DIR");
+	const char *state = env_dir("XDG_STATE_HOME");
+	const char *home = env_dir("HOME");
+	size_t start = out->len;
+	int r;
+
+	if (dir && *dir)
+		tg_buf_adds(out, dir);
+	else if (state)
+		tg_buf_addf(out, "%s/tachograph", state);
+	else if (home)
+		tg_buf_addf(out, "%s/.local/state/tachograph", home);
+	else
+		return tg_err_set(
+			err, -ENOENT, "no folder for recordings: set TACHOGRAPH_DIR or HOME");
+	r = tg_paths_mkdirs(out->data + start, 0700, err);
+	if (r < 0)
+		tg_buf_splice(out, start, out->len - start, NULL, 0);
+	return r;
+}
+
+int tg_paths_self(struct tg_buf *out)
+{
+	char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (n < 0)
+		return -errno;
+	tg_buf_add(out, path, (size_t)n);
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The folders we use. Sockets, locks and private connection files live in the runtime folder
+ * ($XDG_RUNTIME_DIR/tachograph, else $TMPDIR or /tmp with /tachograph-UID): 0700, owned by us, no
+ * symbolic link. Recordings of kernels live in $TACHOGRAPH_DIR, else $XDG_STATE_HOME/tachograph,
+ * else ~/.local/state/tachograph.
+ */
+#ifndef TG_BASE_PATHS_H
+#define TG_BASE_PATHS_H
+
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* Append the runtime folder's path, made when absent. Returns 0, or -errno with a sentence. */
+int tg_paths_runtime(struct tg_buf *out, struct tg_err *err);
+
+/* Append the folder for kernels' recordings, made with its parents when absent. Same result. */
+int tg_paths_recordings(struct tg_buf *out, struct tg_err *err);
+
+/* mkdir -p with `mode` for what is made. Returns 0 or -errno; `err` names the folder. */
+int tg_paths_mkdirs(const char *path, unsigned mode, struct tg_err *err);
+
+/* The path of the running executable, for starting ourselves in another role. 0 or -errno. */
+int tg_paths_self(struct tg_buf *out);
+
+#endif

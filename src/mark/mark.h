@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The client of a recorder: find one or start one, tell it what is going on, ask it for a flush.
+ * Messages are JSON datagrams on a SOCK_SEQPACKET socket (mark/protocol.h). Nothing here blocks
+ * for longer than the named time-outs and nothing here fails the caller's own work: a mark that
+ * cannot be sent is dropped and counted.
+ */
+#ifndef TG_MARK_MARK_H
+#define TG_MARK_MARK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/json.h"
+
+struct tg_mark;
+
+struct tg_mark_start {
+	const char *id; /* names socket and lock in the runtime folder: <id>.sock, .lock */
+	const char *output; /* path of the recording; the recorder may append -2, -3, … */
+	pid_t root; /* root of the tree to measure; 0: a root mark follows */
+	int64_t interval_ns; /* period within spans; 0: the default, 100 ms */
+	int64_t idle_interval_ns; /* period between spans; 0: the default, 1 s */
+	const char *what; /* "kernel", "record": for the session chunk */
+};
+
+/*
+ * Connect to the recorder of `id` where one answers, else start one: our executable in the role
+ * `recorder`, in a session of its own, with one end of a socket pair. Does not wait for it: what is
+ * sent before it is up is read when it is. Must be called from the main thread. 0 or -errno.
+ */
+int tg_mark_start(struct tg_mark **out, const struct tg_mark_start *start, struct tg_err *err);
+
+/* Connect to a recorder by its socket's path. 0, -ENOENT or -ECONNREFUSED where none is, -errno. */
+int tg_mark_connect(struct tg_mark **out, const char *socket_path, struct tg_err *err);
+
+void tg_mark_close(struct tg_mark *m); /* NULL is fine; the recorder goes on */
+
+int tg_mark_fd(const struct tg_mark *m); /* readable when an answer is there or it is gone */
+uint64_t tg_mark_dropped(const struct tg_mark *m);
+
+/* A span. Members that are NULL, 0 or negative are unknown and left out. */
+struct tg_mark_span {
+	const char *
+		id; /* the client's own name for it, unique on this connection, at most 128 bytes */
+	const char *kind; /* "cell", "stage", "block", "task", "run" */
+	const char *name;
+	int64_t t_ns; /* CLOCK_MONOTONIC of the moment */
+	bool edge; /* take an extra row now */
+	int64_t count; /* execution count of the front end; < 0: unknown */
+	const char *lane;
+	const char *code; /* cut at 32 KiB */
+	size_t code_len;
+	const char *attrs_json; /* one JSON object */
+};
+
+/* All return 0, -EAGAIN when the queue is full (dropped, counted), or -EPIPE: the recorder is gone.
+ */
+int tg_mark_begin(struct tg_mark *m, const struct tg_mark_span *span);
+int tg_mark_end(struct tg_mark *m, const char *id, int64_t t_ns, bool edge, const char *status);
+int tg_mark_moment(struct tg_mark *m, const char *name, int64_t t_ns, const char *attrs_json);
+int tg_mark_note(struct tg_mark *m, const char *text);
+int tg_mark_root(struct tg_mark *m, pid_t pid);
+
+/* The root ended: exit code (signal 0), or signal number; both -1: unknown. */
+int tg_mark_root_end(struct tg_mark *m, pid_t pid, int exit_code, int signal);
+
+/* Change "interval_ns" or "idle_interval_ns" from now on. */
+int tg_mark_set(struct tg_mark *m, const char *key, int64_t value);
+
+int tg_mark_bye(struct tg_mark *m); /* finish the file and end */
+
+/*
+ * Questions. Each sends a request with a number of the caller's; the answer comes as one message:
+ *   hello  {"re":n,"file":path,"socket":path,"session":k,"warning":text or absent}
+ *   flush  {"re":n,"offset":bytes}
+ *   usage  {"re":n,"cpu_pct":x,"rss_bytes":…,"pss_bytes":…,"limit_bytes":…,"limit_cores":…,…}
+ */
+int tg_mark_ask_hello(struct tg_mark *m, int64_t n);
+int tg_mark_ask_flush(struct tg_mark *m, int64_t n);
+int tg_mark_ask_usage(struct tg_mark *m, int64_t n);
+
+/*
+ * Take one answer that is there. Returns 1 with *answer (caller frees with tg_json_free), 0 when
+ * there is none yet, -EPIPE when the recorder is gone.
+ */
+int tg_mark_answer(struct tg_mark *m, struct tg_json **answer);
+
+/* Wait at most `timeout_ms` for the answer to `n`; others that come before it are thrown away. */
+int tg_mark_wait(struct tg_mark *m, int64_t n, int timeout_ms, struct tg_json **answer);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One picture, described without saying how it is drawn. The three writers (svg.c, vega.c, png.c)
+ * draw the same values from it; a test compares them. Numbers are in the axis' unit already
+ * (cores, GB, MB/s), times in seconds from the chart's start.
+ */
+#ifndef TG_RENDER_CHART_H
+#define TG_RENDER_CHART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* What a series is: the colour follows from it, the same in each chart. */
+enum tg_hue {
+	TG_HUE_CPU,
+	TG_HUE_MEMORY,
+	TG_HUE_READ,
+	TG_HUE_WRITE,
+	TG_HUE_RECEIVE,
+	TG_HUE_SEND,
+	TG_HUE_GPU,
+	TG_HUE_OTHER,
+};
+
+enum tg_series_style {
+	TG_STYLE_BAND = 1 << 0, /* min to max as a band behind the mean line */
+	TG_STYLE_AREA = 1 << 1, /* filled to zero */
+	TG_STYLE_DASHED = 1 << 2,
+	TG_STYLE_FAINT = 1 << 3, /* context: the node beside the job */
+};
+
+/* One pixel column's worth of samples. A bucket without samples is a gap: NaN in all three. */
+struct tg_bucket {
+	double t0, t1; /* the time that it stands for */
+	double min, max, mean;
+};
+
+struct tg_series {
+	char *name; /* "mean", "RSS", "read" */
+	enum tg_hue hue;
+	unsigned style; /* enum tg_series_style */
+	struct tg_bucket *bucket;
+	size_t n_buckets;
+};
+
+/* A horizontal line: "32 allowed", "limit 72 GB". */
+struct tg_limit {
+	char *label;
+	double value;
+};
+
+struct tg_panel {
+	char *title; /* "CPU · cores busy" */
+	char *unit; /* "cores", "GB", "MB/s" */
+	struct tg_series *series;
+	size_t n_series;
+	struct tg_limit *limit;
+	size_t n_limits;
+	double y_max; /* 0: from the data and the limits near it */
+};
+
+/* An interval over all panels: a cell or a stage. */
+struct tg_band {
+	char *label; /* "[13] 21.5 s" */
+	double t0, t1;
+	bool failed; /* ended by an error or a death */
+};
+
+struct tg_row {
+	char *cell[5]; /* resource, mean, max, total, note; NULL: empty */
+};
+
+struct tg_chart {
+	char *headline; /* what happened, in one line */
+	char *note; /* a smaller second line, or NULL */
+	double t_end; /* the x axis is [0, t_end] seconds */
+	char *x_label; /* "seconds since the first cell" */
+	struct tg_panel *panel;
+	size_t n_panels;
+	struct tg_band *band;
+	size_t n_bands;
+	struct tg_row *row; /* the table below; none in a notebook's live view */
+	size_t n_rows;
+	int width; /* pixels; 0: 960 */
+};
+
+/* Everything in it was allocated with base/mem.h and is freed here. */
+void tg_chart_free(struct tg_chart *c);
+
+/* Add an empty element and return it (valid until the next add to the same list). */
+struct tg_panel *tg_chart_panel(struct tg_chart *c, const char *title, const char *unit);
+struct tg_series *tg_panel_series(
+	struct tg_panel *p, const char *name, enum tg_hue hue, unsigned style);
+void tg_panel_limit(struct tg_panel *p, const char *label, double value);
+void tg_chart_band(struct tg_chart *c, const char *label, double t0, double t1, bool failed);
+
+/* Height in pixels that SVG and PNG will have. */
+int tg_chart_height(const struct tg_chart *c);
+
+/*
+ * The writers append to `out`. `prefix` makes the ids in a page unique ("tg1"); letters and digits.
+ * PNG is a palette image of `scale` pixels a unit (1 or 2), by the font built into the executable.
+ * Vega-Lite is version 5 with features of 5.6 only, transparent, explicit sort and domains.
+ */
+void tg_chart_svg(const struct tg_chart *c, const char *prefix, struct tg_buf *out);
+void tg_chart_vega(const struct tg_chart *c, struct tg_buf *out);
+int tg_chart_png(const struct tg_chart *c, double scale, struct tg_buf *out, struct tg_err *err);
+
+/* The table and headline as plain text, for terminals and text/plain. */
+void tg_chart_text(const struct tg_chart *c, struct tg_buf *out);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * All sources as one: a set of columns and a reading of them. It opens no file but those that it
+ * reads, starts no thread, sends no signal; the recorder decides when to read and what becomes of
+ * it. In the steady state a reading allocates nothing.
+ */
+#ifndef TG_SAMPLE_SAMPLER_H
+#define TG_SAMPLE_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/metric.h"
+
+struct tg_sampler;
+
+/* A process of the tree was seen for the first time. Strings live until the call returns. */
+struct tg_birth {
+	int64_t t_ns; /* CLOCK_MONOTONIC of the reading that saw it */
+	uint32_t entity;
+	pid_t pid, ppid;
+	int64_t start_ns; /* when it was started, boot clock, to a clock tick */
+	const char *comm;
+	const char *args; /* command line joined by blanks, cut at 4 KiB, secrets masked; or NULL */
+};
+
+/* What happens to processes of the tree; called from within tg_sampler_read. Any may be NULL. */
+struct tg_sampler_hooks {
+	void (*birth)(void *ctx, const struct tg_birth *birth);
+	void (*death)(void *ctx, int64_t t_ns, uint32_t entity, pid_t pid, int64_t cpu_ns);
+	/* what changed: `field` is the number in enum tg_field, which is also the one on disk */
+	void (*value)(void *ctx, int64_t t_ns, uint32_t entity, uint32_t field, int64_t value);
+	void *ctx;
+};
+
+/* Fields of a process. The numbers are those of enum tg_process_field (a test compares them). */
+enum tg_field {
+	TG_FIELD_CPU_NS,
+	TG_FIELD_RSS_BYTES,
+	TG_FIELD_VMS_BYTES,
+	TG_FIELD_HWM_BYTES,
+	TG_FIELD_READ_BYTES,
+	TG_FIELD_WRITE_BYTES,
+	TG_FIELD_READ_OPS,
+	TG_FIELD_WRITE_OPS,
+	TG_FIELD_THREADS,
+	TG_FIELDS
+};
+
+struct tg_sampler_options {
+	int root_fd; /* directory that has proc/ and sys/; -1: "/" itself */
+	pid_t root; /* root of the measured tree; 0: none yet */
+	uint32_t first_entity; /* number of the first process that is found */
+	bool no_args; /* never read command lines */
+	struct tg_sampler_hooks hooks;
+};
+
+/* Opens what is to be had; a source that cannot be opened has no columns and says why (list). */
+int tg_sampler_new(
+	struct tg_sampler **out, const struct tg_sampler_options *options, struct tg_err *err);
+void tg_sampler_free(struct tg_sampler *s);
+
+/* Another root (a restarted kernel). Processes of the old tree that live on are dropped. */
+void tg_sampler_set_root(struct tg_sampler *s, pid_t root);
+
+/* One reading. Borrowed memory, valid until the next call on the sampler. */
+struct tg_reading {
+	int64_t t_ns; /* CLOCK_MONOTONIC, taken as the tree total is read */
+	const struct tg_column *column;
+	const int64_t *value; /* TG_MISSING where there is none: unknown, denied, or no base yet */
+	size_t n;
+	unsigned generation; /* changes whenever the set of columns has changed */
+};
+
+enum tg_read_flags {
+	TG_READ_EDGE = 1 << 0, /* job, cgroup, disk, net only: node and core columns are missing */
+	TG_READ_REFRESH = 1 << 1, /* re-read processes whose CPU clock did not move, too */
+};
+
+/* Read all sources once. Cannot fail: what cannot be read is missing. */
+void tg_sampler_read(struct tg_sampler *s, unsigned flags, struct tg_reading *out);
+
+/* Processes of the tree that are alive now (for the end of a recording). */
+void tg_sampler_alive(struct tg_sampler *s,
+	void (*each)(void *ctx, uint32_t entity, pid_t pid, const char *comm), void *ctx);
+
+/* Effective limits of the tree, from affinity, cgroup and machine; TG_MISSING when unknown. */
+struct tg_limits {
+	int64_t cores_milli; /* thousandths of a core that it may use */
+	int64_t memory_bytes;
+	char cores_why[64]; /* "cpuset", "cgroup quota", "affinity", "machine" */
+	char memory_why[64]; /* "cgroup limit", "machine" */
+};
+void tg_sampler_limits(struct tg_sampler *s, struct tg_limits *out);
+
+/* What each source offers here: for `tachograph list`, docs/metrics.md and CSV headers. */
+struct tg_source_info {
+	const char *name;
+	const char *help;
+	const struct tg_metric *metric;
+	size_t n_metrics;
+	bool available;
+	char why[160]; /* why it is not, or "" */
+};
+size_t tg_sampler_sources(const struct tg_sampler *s, struct tg_source_info *info, size_t cap);
+
+#endif

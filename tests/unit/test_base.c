@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/paths.h"
+
+static void test_buf(void)
+{
+	struct tg_buf b = TG_BUF_INIT;
+
+	T_EQ_S(b.data, "");
+	tg_buf_addf(&b, "%s-%d", "abc", 42);
+	T_EQ_S(b.data, "abc-42");
+	tg_buf_splice(&b, 3, 1, "++", 2);
+	T_EQ_S(b.data, "abc++42");
+	tg_buf_splice(&b, 0, 5, NULL, 0);
+	T_EQ_S(b.data, "42");
+	for (int i = 0; i < 1000; i++)
+		tg_buf_addf(&b, "%04d", i);
+	T_EQ_I(b.len, 4002);
+	T_OK(!memcmp(b.data + 2 + 4 * 999, "0999", 5));
+	tg_buf_clear(&b);
+	T_EQ_S(b.data, "");
+	tg_buf_release(&b);
+	T_EQ_S(b.data, "");
+}
+
+static void test_json_writer(void)
+{
+	struct tg_buf b = TG_BUF_INIT;
+	struct tg_jw w;
+
+	tg_jw_init(&w, &b);
+	tg_jw_begin_object(&w);
+	tg_jw_kstr(&w, "a", "x\"\\\n\x01\xc3\xa4\xf0\x9f\x98\x80\xff\xed\xa0\x80");
+	tg_jw_kint(&w, "b", INT64_MIN);
+	tg_jw_knum(&w, "c", 0.1);
+	tg_jw_key(&w, "d");
+	tg_jw_begin_array(&w);
+	tg_jw_fixed(&w, 1.50, 3);
+	tg_jw_fixed(&w, -0.0001, 2);
+	tg_jw_fixed(&w, 100, 0);
+	tg_jw_num(&w, NAN);
+	tg_jw_bool(&w, true);
+	tg_jw_end_array(&w);
+	tg_jw_kstr(&w, "e", NULL);
+	tg_jw_end_object(&w);
+	T_EQ_S(b.data,
+		"{\"a\":\"x\\\"\\\\\\n\\u0001\\u00e4\\ud83d\\ude00\\ufffd\\ufffd\\ufffd\\ufffd\","
+		"\"b\":-9223372036854775808,\"c\":0.1,\"d\":[1.5,0,100,null,true],\"e\":null}");
+	tg_buf_release(&b);
+}
+
+static void test_json_reader(void)
+{
+	static const char text[] =
+		"{\"n\":9007199254740993,\"s\":\"a\\u0000b\",\"l\":[1,2.5,null]}";
+	struct tg_err err = { 0 };
+	struct tg_json *v = tg_json_parse(text, sizeof(text) - 1, &err);
+	struct tg_buf b = TG_BUF_INIT;
+
+	T_OK(v != NULL);
+	T_EQ_I(tg_json_int(tg_json_get(v, "n"), 0), INT64_C(9007199254740993));
+	T_EQ_I(tg_json_len(tg_json_get(v, "l")), 3);
+	T_NEAR(tg_json_num(tg_json_at(tg_json_get(v, "l"), 1), 0), 2.5, 0);
+	T_OK(tg_json_is_null(tg_json_at(tg_json_get(v, "l"), 2)));
+	T_EQ_I(tg_json_int(tg_json_get(v, "s"), -1), -1);
+	T_OK(tg_json_get(NULL, "x") == NULL);
+	T_EQ_S(tg_json_next_key(v, NULL), "n");
+	T_EQ_S(tg_json_next_key(v, "n"), "s");
+	T_OK(tg_json_next_key(v, "l") == NULL);
+	tg_json_dump(tg_json_get(v, "l"), &b);
+	T_EQ_S(b.data, "[1,2.5,null]");
+	tg_json_free(v);
+	T_OK(tg_json_parse("{\"a\":", 5, &err) == NULL);
+	T_EQ_I(err.code, -EBADMSG);
+	T_OK(strlen(err.text) > 0);
+	tg_buf_release(&b);
+}
+
+static void test_file(void)
+{
+	struct tg_buf b = TG_BUF_INIT;
+	struct tg_err err;
+	char text[8];
+	int fd;
+
+	T_EQ_I(tg_file_read(AT_FDCWD, "/nonexistent/file", 10, &b, &err), -ENOENT);
+	T_EQ_S(err.text, "/nonexistent/file: No such file or directory");
+	T_EQ_I(tg_file_read(AT_FDCWD, "/proc/self/status", 100, &b, &err), -EFBIG);
+	T_EQ_I(b.len, 0);
+	T_EQ_I(tg_file_read(AT_FDCWD, "/proc/self/status", 100000, &b, &err), 0);
+	T_OK(!strncmp(b.data, "Name:", 5));
+	fd = open("/proc/self/status", O_RDONLY);
+	T_EQ_I(tg_file_pread0(fd, text, sizeof(text)), 7);
+	T_OK(!strncmp(text, "Name:", 5) && text[7] == '\0');
+	close(fd);
+	tg_buf_release(&b);
+}
+
+static void test_paths(void)
+{
+	char dir[] = "/tmp/tg-test-XXXXXX";
+	struct tg_buf b = TG_BUF_INIT;
+	struct tg_err err = { 0 };
+	struct stat st;
+
+	T_OK(mkdtemp(dir) != NULL);
+	setenv("XDG_RUNTIME_DIR", dir, 1);
+	T_EQ_I(tg_paths_runtime(&b, &err), 0);
+	T_OK(!strncmp(b.data, dir, strlen(dir)) && !strcmp(b.data + strlen(dir), "/tachograph"));
+	T_OK(stat(b.data, &st) == 0 && (st.st_mode & 0777) == 0700);
+
+	/* a symbolic link in its place is not followed; the fallback under TMPDIR serves */
+	rmdir(b.data);
+	T_OK(symlink("/tmp", b.data) == 0);
+	unsetenv("TMPDIR");
+	setenv("TMPDIR", dir, 1);
+	tg_buf_clear(&b);
+	T_EQ_I(tg_paths_runtime(&b, &err), 0);
+	T_OK(strstr(b.data, "/tachograph-") != NULL);
+	rmdir(b.data);
+	tg_buf_clear(&b);
+	tg_buf_addf(&b, "%s/tachograph", dir);
+	unlink(b.data);
+
+	setenv("TACHOGRAPH_DIR", "/proc/nope", 1);
+	tg_buf_clear(&b);
+	T_OK(tg_paths_recordings(&b, &err) < 0);
+	T_EQ_I(b.len, 0);
+	T_OK(strstr(err.text, "/proc/nope") != NULL);
+	rmdir(dir);
+	tg_buf_release(&b);
+}
+
+int main(void)
+{
+	struct tg_clocks c = tg_clocks_now();
+
+	T_OK(c.mono_ns > 0 && c.boot_ns >= c.mono_ns - TG_NS_PER_S && c.real_ns > c.boot_ns);
+	test_buf();
+	test_json_writer();
+	test_json_reader();
+	test_file();
+	test_paths();
+	return t_done();
+}
