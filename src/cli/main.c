@@ -3,15 +3,81 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "cli/cli.h"
+
 #include "base/mem.h"
+
+/* Words of the command line alone. Shared ones are in command/words.c. */
+static const struct tg_cli_command commands[] = {
+	{ "version", "print the version", true, tg_cmd_version },
+};
+
+int tg_cmd_version(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	printf("tachograph %s\n", TG_VERSION);
+	return TG_EXIT_OK;
+}
+
+static void usage(FILE *f)
+{
+	size_t n;
+	const struct tg_word *word = tg_words(&n);
+
+	fputs("usage: tachograph WORD …   (short: tacho)\n\n", f);
+	for (size_t i = 0; i < TG_ARRAY_SIZE(commands); i++)
+		if (!commands[i].hidden)
+			fprintf(f, "  %-9s %s\n", commands[i].name, commands[i].help);
+	for (size_t i = 0; i < n; i++)
+		if (word[i].where & TG_IN_CLI)
+			fprintf(f, "  %-9s %s\n", word[i].name, word[i].help);
+	fputs("\n`tachograph WORD --help` says more, `tachograph --version` which one this is.\n",
+		f);
+}
+
+/* A word that does not exist: one sentence, with the nearest that does. */
+static int unknown(const char *name)
+{
+	const char *names[64];
+	size_t n_words, n = 0;
+	const struct tg_word *word = tg_words(&n_words);
+	const char *near;
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(commands) && n < TG_ARRAY_SIZE(names); i++)
+		if (!commands[i].hidden)
+			names[n++] = commands[i].name;
+	for (size_t i = 0; i < n_words && n < TG_ARRAY_SIZE(names); i++)
+		if (word[i].where & TG_IN_CLI)
+			names[n++] = word[i].name;
+	near = tg_nearest(name, names, n);
+	if (near)
+		return tg_cli_fail(
+			TG_EXIT_USAGE, "there is no \"%.40s\"; did you mean \"%s\"?", name, near);
+	return tg_cli_fail(TG_EXIT_USAGE, "there is no \"%.40s\"; see tachograph --help", name);
+}
 
 int main(int argc, char **argv)
 {
+	const struct tg_word *word;
+
 	tg_log_init();
-	if (argc == 2 && !strcmp(argv[1], "--version")) {
-		printf("tachograph %s\n", TG_VERSION);
-		return 0;
+	if (argc < 2) {
+		usage(stderr);
+		return TG_EXIT_USAGE;
 	}
-	fprintf(stderr, "usage: tachograph --version\n");
-	return 2;
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
+		return tg_cmd_version(1, argv + 1);
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
+		(!strcmp(argv[1], "help") && argc == 2)) {
+		usage(stdout);
+		return TG_EXIT_OK;
+	}
+	for (size_t i = 0; i < TG_ARRAY_SIZE(commands); i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	word = tg_word_find(argv[1], TG_IN_CLI);
+	if (word)
+		return tg_cli_run_word(word, argc - 1, argv + 1);
+	return unknown(argv[1]);
 }

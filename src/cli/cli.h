@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table of the command line. Words that `%tacho` has too come from command/command.h and need
+ * no line here; a word of the command line alone is one file cmd_<word>.c and one line in the table
+ * of main.c. Only this folder prints, exits and reads argv.
+ */
+#ifndef TG_CLI_CLI_H
+#define TG_CLI_CLI_H
+
+#include <stdbool.h>
+
+#include "command/command.h"
+
+enum tg_exit { TG_EXIT_OK = 0, TG_EXIT_FAILED = 1, TG_EXIT_USAGE = 2 };
+
+struct tg_cli_command {
+	const char *name;
+	const char *help; /* one line, as in `tachograph --help`; starts with a small letter */
+	bool hidden; /* a role that we start ourselves: works, but is not listed */
+	int (*run)(int argc, char **argv); /* argv[0] is the word; returns the exit status */
+};
+
+/* "tachograph: sentence." on stderr; returns `status` so that a command can end with it. */
+int tg_cli_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Run a word of command/ with stdout as its result and stderr for the rest. */
+int tg_cli_run_word(const struct tg_word *word, int argc, char **argv);
+
+/* The commands, one file each. */
+int tg_cmd_version(int argc, char **argv);
+
+#endif

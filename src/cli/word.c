@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs a shared word at a terminal or in a pipe: result on stdout, the rest on stderr. */
+#include <errno.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+#include "base/mem.h"
+
+int tg_cli_fail(int status, const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("tachograph: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return status;
+}
+
+static void out_text(void *ctx, const char *text, size_t len)
+{
+	(void)ctx;
+	fwrite(text, 1, len, stdout);
+}
+
+static void out_note(void *ctx, const char *sentence)
+{
+	(void)ctx;
+	fprintf(stderr, "tachograph: %s\n", sentence);
+}
+
+/* A terminal cannot draw: the text stands for the picture. */
+static void out_show(void *ctx, const struct tg_display *display)
+{
+	(void)ctx;
+	if (display->text)
+		fputs(display->text, stdout);
+}
+
+static void out_set(void *ctx, const char *key, const char *json)
+{
+	(void)ctx;
+	(void)key;
+	(void)json;
+}
+
+static bool wants_colour(void)
+{
+	const char *term = getenv("TERM"), *none = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && !(none && none[0]) && term && strcmp(term, "dumb") != 0;
+}
+
+int tg_cli_run_word(const struct tg_word *word, int argc, char **argv)
+{
+	struct tg_command c = {
+		.where = TG_IN_CLI,
+		.run = -1,
+		.colour = wants_colour(),
+		.out = { .text = out_text, .note = out_note, .show = out_show, .set = out_set },
+	};
+	int r;
+
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+			struct tg_buf help = TG_BUF_INIT;
+
+			tg_word_help(word, "tachograph", &help);
+			fputs(help.data, stdout);
+			tg_buf_release(&help);
+			return TG_EXIT_OK;
+		}
+	r = word->run(&c, argc, argv);
+	if (r != TG_WORD_OK && c.err.text[0])
+		tg_cli_fail(r, "%s", c.err.text);
+	if (fflush(stdout) != 0)
+		return tg_cli_fail(TG_EXIT_FAILED, "cannot write the result: %s", strerror(errno));
+	return r;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The words that the command line and `%tacho` share. A word gets parsed arguments and an output
+ * interface; it never prints, exits or reads the environment of its caller, so that the command
+ * line can print what the worker turns into messages of Jupyter. Files that are asked for (-o) are
+ * written here, relative to the folder of whoever asked.
+ */
+#ifndef TG_COMMAND_COMMAND_H
+#define TG_COMMAND_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/metric.h"
+
+enum tg_where {
+	TG_IN_CLI = 1 << 0,
+	TG_IN_NOTEBOOK = 1 << 1,
+	TG_IN_BOTH = TG_IN_CLI | TG_IN_NOTEBOOK,
+};
+
+/* One display. Members that are NULL are left out. Borrowed for the length of the call. */
+struct tg_display {
+	const char *vega; /* a Vega-Lite 5 specification */
+	const char *html;
+	const char *text;
+	const char *png;
+	size_t png_len;
+};
+
+/* Where results go. All but `ctx` are set. */
+struct tg_output {
+	void *ctx;
+	void (*text)(void *ctx, const char *text, size_t len); /* the result */
+	void (*note)(void *ctx, const char *sentence); /* what one should know besides */
+	void (*show)(void *ctx, const struct tg_display *display);
+	void (*set)(void *ctx, const char *key, const char *json); /* a setting changes */
+};
+
+/* One source of metrics and what it offers here, for `list`. */
+struct tg_source_row {
+	const char *name;
+	const char *help;
+	const struct tg_metric *metric;
+	size_t n_metrics;
+	bool available;
+	const char *why; /* why it is not, or "" */
+};
+
+/* What a word runs in. */
+struct tg_command {
+	enum tg_where where;
+	const char *cwd; /* relative names start here; NULL: the current folder */
+	const char *file; /* the recording that is meant where none is named; NULL: none */
+	const char *why; /* a sentence when `file` is NULL, or NULL */
+	const char *socket; /* the recorder's, or NULL */
+	int64_t run; /* number of the run's span: only its cells are seen; -1: the whole file */
+	const struct tg_source_row *source; /* what can be measured here; NULL: not known */
+	size_t n_sources;
+	bool colour; /* the output understands ANSI colours */
+	struct tg_output out;
+	struct tg_err err; /* one sentence when a word returned something else than 0 */
+};
+
+enum tg_word_result { TG_WORD_OK = 0, TG_WORD_FAILED = 1, TG_WORD_USAGE = 2 };
+
+struct tg_word {
+	const char *name;
+	const char *usage; /* arguments: "[F…] [--span SEL] [--json]" */
+	const char *help; /* one line; starts with a small letter */
+	const char *more; /* paragraphs for `WORD --help`, or NULL */
+	const char *example; /* arguments of one useful call */
+	enum tg_where where;
+	int (*run)(struct tg_command *c, int argc, char **argv); /* argv[0] is the word */
+};
+
+/* The table, in the order in which help lists it. */
+const struct tg_word *tg_words(size_t *n);
+
+/* The word of that name in that place; NULL when there is none. */
+const struct tg_word *tg_word_find(const char *name, enum tg_where where);
+
+/*
+ * The name nearest to `name` among `n`, or NULL when none is near: at most a third of its letters,
+ * and at least one, are wrong, missing, or swapped.
+ */
+const char *tg_nearest(const char *name, const char *const *candidate, size_t n);
+
+/* Append what `WORD --help` says; `prefix` is "tachograph" or "%tacho". */
+void tg_word_help(const struct tg_word *word, const char *prefix, struct tg_buf *out);
+
+#endif

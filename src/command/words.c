@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "command/command.h"
+
+#include <errno.h>
+
+#include "command/run.h"
+
+#include "base/mem.h"
+
+#define NAME_MAX_LEN 64
+
+static const struct tg_word table[] = {
+	{
+		.name = "help",
+		.usage = "[WORD]",
+		.help = "what the words do",
+		.example = "show",
+		.where = TG_IN_BOTH,
+		.run = tg_run_help,
+	},
+};
+
+const struct tg_word *tg_words(size_t *n)
+{
+	*n = TG_ARRAY_SIZE(table);
+	return table;
+}
+
+const struct tg_word *tg_word_find(const char *name, enum tg_where where)
+{
+	for (size_t i = 0; i < TG_ARRAY_SIZE(table); i++)
+		if ((table[i].where & where) && !strcmp(table[i].name, name))
+			return &table[i];
+	return NULL;
+}
+
+/* Edits (insert, delete, replace, swap of neighbours) that turn `a` into `b`. */
+static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
+{
+	unsigned row[3][NAME_MAX_LEN + 1];
+
+	for (size_t j = 0; j <= nb; j++)
+		row[0][j] = (unsigned)j;
+	for (size_t i = 1; i <= na; i++) {
+		unsigned *now = row[i % 3], *up = row[(i + 2) % 3], *up2 = row[(i + 1) % 3];
+
+		now[0] = (unsigned)i;
+		for (size_t j = 1; j <= nb; j++) {
+			unsigned best = up[j - 1] + (a[i - 1] != b[j - 1]);
+
+			best = TG_MIN(best, up[j] + 1);
+			best = TG_MIN(best, now[j - 1] + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				best = TG_MIN(best, up2[j - 2] + 1);
+			now[j] = best;
+		}
+	}
+	return row[na % 3][nb];
+}
+
+const char *tg_nearest(const char *name, const char *const *candidate, size_t n)
+{
+	size_t len = strlen(name);
+	unsigned best = (unsigned)TG_MAX(len / 3, (size_t)1) + 1;
+	const char *found = NULL;
+
+	if (!len || len > NAME_MAX_LEN)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		size_t m = strlen(candidate[i]);
+		unsigned d;
+
+		if (m > NAME_MAX_LEN)
+			continue;
+		d = distance(name, len, candidate[i], m);
+		if (d < best) {
+			best = d;
+			found = candidate[i];
+		}
+	}
+	return found;
+}
+
+void tg_word_help(const struct tg_word *word, const char *prefix, struct tg_buf *out)
+{
+	tg_buf_addf(out, "%s %s%s%s\n\n%c%s.\n", prefix, word->name, word->usage[0] ? " " : "",
+		word->usage, word->help[0] - 'a' + 'A', word->help + 1);
+	if (word->more)
+		tg_buf_addf(out, "\n%s\n", word->more);
+	if (word->example)
+		tg_buf_addf(out, "\nExample: %s %s%s%s\n", prefix, word->name,
+			word->example[0] ? " " : "", word->example);
+}
+
+int tg_run_help(struct tg_command *c, int argc, char **argv)
+{
+	const char *prefix = c->where == TG_IN_NOTEBOOK ? "%tacho" : "tachograph";
+	struct tg_buf out = TG_BUF_INIT;
+
+	if (argc > 1) {
+		const struct tg_word *word = tg_word_find(argv[1], c->where);
+
+		if (!word)
+			return tg_unknown_word(c, argv[1]);
+		tg_word_help(word, prefix, &out);
+	} else {
+		for (size_t i = 0; i < TG_ARRAY_SIZE(table); i++)
+			if (table[i].where & c->where)
+				tg_buf_addf(&out, "  %-9s %s\n", table[i].name, table[i].help);
+		tg_buf_addf(&out, "\n`%s help WORD` says more.\n", prefix);
+	}
+	c->out.text(c->out.ctx, out.data, out.len);
+	tg_buf_release(&out);
+	return TG_WORD_OK;
+}
+
+int tg_unknown_word(struct tg_command *c, const char *name)
+{
+	const char *names[TG_ARRAY_SIZE(table)];
+	const char *near;
+	size_t n = 0;
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(table); i++)
+		if (table[i].where & c->where)
+			names[n++] = table[i].name;
+	near = tg_nearest(name, names, n);
+	if (near)
+		tg_err_set(&c->err, -EINVAL, "There is no \"%.40s\" here; did you mean \"%s\"?",
+			name, near);
+	else
+		tg_err_set(&c->err, -EINVAL, "There is no \"%.40s\" here; \"help\" lists the words",
+			name);
+	return TG_WORD_USAGE;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The worker: answers the requests of the proxy on a stream socket, as ARCHITECTURE.md ("The
+ * worker's protocol") has them. One request at a time, in order; nothing that a request holds can
+ * make it do more than answer.
+ *
+ * Settings that a request may hold and an answer may change (all optional):
+ *   interval_s                 period of sampling within cells, seconds
+ *   report                     "line" (the one line), "jumper" (JUmPER's report) or "none"
+ *   report_min_s               shortest cell that gets the one line; 2 unless set
+ *   jumper_report_frequency_s  JUMPER_REPORT_FREQUENCY, a period in seconds; 2 unless set
+ *   jumper_reports_min         JUMPER_REPORTS_MIN; 2 unless set
+ */
+#ifndef TG_COMMAND_WORKER_H
+#define TG_COMMAND_WORKER_H
+
+#include <stddef.h>
+
+#include "base/buf.h"
+
+#define TG_WORKER_MESSAGE_MAX (64u << 20) /* bytes of a request or an answer */
+#define TG_WORKER_IDLE_MS     60000
+
+/* Serve `fd` until its other end closes or nothing came for TG_WORKER_IDLE_MS. 0 or -errno. */
+int tg_worker_serve(int fd);
+
+/*
+ * Answer one request (a JSON object of `len` bytes): the answer's JSON is appended to `out`. Never
+ * fails: what is wrong with a request is said in its answer. Takes at most some seconds.
+ */
+void tg_worker_answer(const char *request, size_t len, struct tg_buf *out);
+
+#endif
