@@ -26,12 +26,16 @@ struct tg_mark_start {
 	int64_t interval_ns; /* period within spans; 0: the default, 100 ms */
 	int64_t idle_interval_ns; /* period between spans; 0: the default, 1 s */
 	const char *what; /* "kernel", "record": for the session chunk */
+	int64_t linger_ns; /* how long it outlives root and clients; 0: the default, 10 s */
+	const char *exe; /* the executable to start; NULL: our own (tests name another) */
 };
 
 /*
- * Connect to the recorder of `id` where one answers, else start one: our executable in the role
- * `recorder`, in a session of its own, with one end of a socket pair. Does not wait for it: what is
- * sent before it is up is read when it is. Must be called from the main thread. 0 or -errno.
+ * Connect to the recorder of `id` where one answers (and hand over `root`), else start one: our
+ * executable in the role `recorder`, in a session of its own, with one end of a socket pair. Does
+ * not wait for it: what is sent before it is up is read when it is. It is no child of ours. Signal
+ * mask, dispositions and descriptors of the caller do not reach it. 0 or -errno. `id` is letters,
+ * digits, '.', '_' and '-', at most 64. A relative `output` is relative to our working folder.
  */
 int tg_mark_start(struct tg_mark **out, const struct tg_mark_start *start, struct tg_err *err);
 
@@ -45,8 +49,7 @@ uint64_t tg_mark_dropped(const struct tg_mark *m);
 
 /* A span. Members that are NULL, 0 or negative are unknown and left out. */
 struct tg_mark_span {
-	const char *
-		id; /* the client's own name for it, unique on this connection, at most 128 bytes */
+	const char *id; /* the client's own name for it, unique on this connection, <= 128 bytes */
 	const char *kind; /* "cell", "stage", "block", "task", "run" */
 	const char *name;
 	int64_t t_ns; /* CLOCK_MONOTONIC of the moment */
@@ -78,7 +81,12 @@ int tg_mark_bye(struct tg_mark *m); /* finish the file and end */
  * Questions. Each sends a request with a number of the caller's; the answer comes as one message:
  *   hello  {"re":n,"file":path,"socket":path,"session":k,"warning":text or absent}
  *   flush  {"re":n,"offset":bytes}
- *   usage  {"re":n,"cpu_pct":x,"rss_bytes":…,"pss_bytes":…,"limit_bytes":…,"limit_cores":…,…}
+ *   usage  {"re":n, and the keys of an ipykernel's usage_reply, what is unknown left out:
+ *           "hostname":…,"pid":root,"kernel_cpu":per cent of a core (tree),"kernel_memory":bytes
+ *           (tree),"cpu_count":n,"host_cpu_percent":x,"host_virtual_memory":{"total":…,
+ *           "available":…,"percent":…,"used":…,"free":…}, then ours:
+ *           "limit_cores":x,"limit_cores_why":text,"limit_bytes":…,"limit_bytes_why":text}
+ * What the recorder could not understand or do it answers with {"re":n,"error":sentence}.
  */
 int tg_mark_ask_hello(struct tg_mark *m, int64_t n);
 int tg_mark_ask_flush(struct tg_mark *m, int64_t n);
@@ -90,7 +98,10 @@ int tg_mark_ask_usage(struct tg_mark *m, int64_t n);
  */
 int tg_mark_answer(struct tg_mark *m, struct tg_json **answer);
 
-/* Wait at most `timeout_ms` for the answer to `n`; others that come before it are thrown away. */
+/*
+ * Wait at most `timeout_ms` for the answer to `n`; others that come before it are thrown away.
+ * Returns 1 with *answer, 0 when the time is up, -EPIPE.
+ */
 int tg_mark_wait(struct tg_mark *m, int64_t n, int timeout_ms, struct tg_json **answer);
 
 #endif

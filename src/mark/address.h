@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where a recorder's socket and lock are, and connecting and binding there although a socket's
+ * address holds 107 bytes only: a longer path is reached through a descriptor of its folder.
+ */
+#ifndef TG_MARK_ADDRESS_H
+#define TG_MARK_ADDRESS_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#define TG_MARK_RECORDER_ID_MAX 64u
+
+/* Whether `id` may be part of a file's name: letters, digits, '.', '_', '-', not a dot first. */
+bool tg_mark_id_ok(const char *id);
+
+/* Append <runtime folder>/<id><suffix>. Returns 0, or -errno with a sentence. */
+int tg_mark_path(struct tg_buf *out, const char *id, const char *suffix, struct tg_err *err);
+
+/*
+ * A connected SOCK_SEQPACKET socket, close-on-exec. Returns it; -ENOENT or -ECONNREFUSED where
+ * nobody listens; -EAGAIN when too many wait to be let in; -EPERM when the one who listens is
+ * another user. Never waits.
+ */
+int tg_mark_socket_connect(const char *path);
+
+/* A listening one in place of whatever is at `path`, 0600. Returns it or -errno. Never waits. */
+int tg_mark_socket_listen(const char *path, int backlog);
+
+#endif

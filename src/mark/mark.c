@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The client: builds the datagrams of mark/protocol.h, sends without waiting, takes answers. */
+#include "mark/mark.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "mark/address.h"
+#include "mark/protocol.h"
+#include "mark/start.h"
+
+struct tg_mark {
+	int fd;
+	bool gone;
+	uint64_t dropped;
+	struct tg_buf out;
+	char *in; /* TG_MARK_DATAGRAM_MAX bytes, made at the first answer */
+};
+
+static struct tg_mark *new_mark(int fd)
+{
+	struct tg_mark *m = tg_xcalloc(1, sizeof(*m));
+
+	m->fd = fd;
+	tg_buf_init(&m->out);
+	return m;
+}
+
+int tg_mark_connect(struct tg_mark **out, const char *socket_path, struct tg_err *err)
+{
+	int fd = tg_mark_socket_connect(socket_path);
+
+	if (fd < 0)
+		return tg_err_set(
+			err, fd, "no recorder answers at %s: %s", socket_path, strerror(-fd));
+	*out = new_mark(fd);
+	return 0;
+}
+
+/* `output` as an absolute path, because a recorder's working folder is /. */
+static int absolute(struct tg_buf *out, const char *output, struct tg_err *err)
+{
+	char cwd[PATH_MAX];
+
+	if (output[0] != '/') {
+		if (!getcwd(cwd, sizeof(cwd)))
+			return tg_err_set(
+				err, -errno, "cannot tell the working folder: %s", strerror(errno));
+		tg_buf_addf(out, "%s/", cwd);
+	}
+	tg_buf_adds(out, output);
+	return 0;
+}
+
+static int spawn(const struct tg_mark_start *start, int fd, struct tg_err *err)
+{
+	struct tg_buf output = TG_BUF_INIT;
+	char root[24], interval[24], idle[24], linger[24];
+	const char *argv[] = { "tachograph", "recorder", "--fd", "3", "--id", start->id, "--output",
+		NULL, "--root", root, "--interval-ns", interval, "--idle-interval-ns", idle,
+		"--linger-ns", linger, "--what", start->what ? start->what : "record", NULL };
+	int r;
+
+	r = absolute(&output, start->output, err);
+	if (r < 0)
+		return r;
+	argv[7] = output.data;
+	snprintf(root, sizeof(root), "%d", (int)start->root);
+	snprintf(interval, sizeof(interval), "%" PRId64, start->interval_ns);
+	snprintf(idle, sizeof(idle), "%" PRId64, start->idle_interval_ns);
+	snprintf(linger, sizeof(linger), "%" PRId64, start->linger_ns);
+	r = tg_mark_spawn(
+		start->exe ? start->exe : "/proc/self/exe", (char *const *)(uintptr_t)argv, fd);
+	if (r < 0)
+		tg_err_set(err, r, "cannot start a recorder: %s", strerror(-r));
+	tg_buf_release(&output);
+	return r;
+}
+
+int tg_mark_start(struct tg_mark **out, const struct tg_mark_start *start, struct tg_err *err)
+{
+	struct tg_buf path = TG_BUF_INIT;
+	int pair[2], fd, r;
+
+	r = tg_mark_path(&path, start->id, ".sock", err);
+	fd = r < 0 ? r : tg_mark_socket_connect(path.data);
+	tg_buf_release(&path);
+	if (r < 0)
+		return r;
+	if (fd >= 0) {
+		*out = new_mark(fd);
+		if (start->root > 0)
+			tg_mark_root(*out, start->root);
+		return 0;
+	}
+	if (fd == -EPERM)
+		return tg_err_set(err, fd, "the recorder %s belongs to another user", start->id);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
+		return tg_err_set(err, -errno, "cannot make a socket: %s", strerror(errno));
+	r = spawn(start, pair[1], err);
+	close(pair[1]);
+	if (r < 0) {
+		close(pair[0]);
+		return r;
+	}
+	*out = new_mark(pair[0]);
+	return 0;
+}
+
+void tg_mark_close(struct tg_mark *m)
+{
+	if (!m)
+		return;
+	close(m->fd);
+	tg_buf_release(&m->out);
+	free(m->in);
+	free(m);
+}
+
+int tg_mark_fd(const struct tg_mark *m)
+{
+	return m->fd;
+}
+
+uint64_t tg_mark_dropped(const struct tg_mark *m)
+{
+	return m->dropped;
+}
+
+/* Send what is in m->out. EMSGSIZE and ENOBUFS are as good as a full queue. */
+static int send_out(struct tg_mark *m)
+{
+	ssize_t n = -1;
+
+	if (!m->gone && m->out.len <= TG_MARK_DATAGRAM_MAX) {
+		do
+			n = send(m->fd, m->out.data, m->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+		while (n < 0 && errno == EINTR);
+		if (n < 0 && (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN))
+			m->gone = true;
+	}
+	if (n >= 0)
+		return 0;
+	m->dropped++;
+	return m->gone ? -EPIPE : -EAGAIN;
+}
+
+/* Start a message in m->out. */
+static void open_message(struct tg_mark *m, struct tg_jw *w, enum tg_mark_op op)
+{
+	tg_buf_clear(&m->out);
+	tg_jw_init(w, &m->out);
+	tg_jw_begin_object(w);
+	tg_jw_kstr(w, "op", tg_mark_op_name(op));
+}
+
+static int send_message(struct tg_mark *m, struct tg_jw *w)
+{
+	tg_jw_end_object(w);
+	return send_out(m);
+}
+
+static void add_text(struct tg_jw *w, const char *key, const char *s, size_t max)
+{
+	if (!s || !*s)
+		return;
+	tg_jw_key(w, key);
+	tg_jw_strn(w, s, tg_mark_cut(s, strlen(s), max));
+}
+
+/* Attributes that are no object, or too many, would cost the whole message: they are left out. */
+static void add_attrs(struct tg_jw *w, const char *attrs_json)
+{
+	size_t len = attrs_json ? strlen(attrs_json) : 0;
+	struct tg_buf compact = TG_BUF_INIT;
+	struct tg_json *v;
+
+	if (len == 0 || len > TG_MARK_ATTRS_MAX)
+		return;
+	v = tg_json_parse(attrs_json, len, NULL);
+	if (tg_json_is_object(v))
+		tg_json_dump(v, &compact);
+	if (compact.len > 0 && compact.len <= TG_MARK_ATTRS_MAX) {
+		tg_jw_key(w, "attrs");
+		tg_jw_raw(w, compact.data, compact.len);
+	}
+	tg_buf_release(&compact);
+	tg_json_free(v);
+}
+
+static void add_moment(struct tg_jw *w, int64_t t_ns, bool edge)
+{
+	if (t_ns > 0)
+		tg_jw_kint(w, "t", t_ns);
+	if (edge)
+		tg_jw_kbool(w, "edge", true);
+}
+
+/* The longest beginning of the code whose quoted form leaves the datagram within its bound. */
+static void add_code(struct tg_jw *w, const char *code, size_t code_len)
+{
+	size_t len = tg_mark_cut(code, code_len, TG_MARK_CODE_MAX);
+	struct tg_buf quoted = TG_BUF_INIT;
+
+	while (len > 0) {
+		tg_buf_clear(&quoted);
+		tg_json_quote(&quoted, code, len);
+		if (w->out->len + quoted.len + 16 <= TG_MARK_DATAGRAM_MAX)
+			break;
+		len = tg_mark_cut(code, len, len - len / 8 - 1);
+	}
+	if (len > 0) {
+		tg_jw_key(w, "code");
+		tg_jw_raw(w, quoted.data, quoted.len);
+	}
+	tg_buf_release(&quoted);
+}
+
+int tg_mark_begin(struct tg_mark *m, const struct tg_mark_span *span)
+{
+	struct tg_jw w;
+
+	open_message(m, &w, TG_MARK_BEGIN);
+	add_text(&w, "id", span->id, TG_MARK_ID_MAX);
+	add_text(&w, "kind", span->kind, TG_MARK_WORD_MAX);
+	add_text(&w, "name", span->name, TG_MARK_NAME_MAX);
+	add_moment(&w, span->t_ns, span->edge);
+	if (span->count >= 0)
+		tg_jw_kint(&w, "count", span->count);
+	add_text(&w, "lane", span->lane, TG_MARK_NAME_MAX);
+	add_attrs(&w, span->attrs_json);
+	if (span->code)
+		add_code(&w, span->code, span->code_len);
+	return send_message(m, &w);
+}
+
+int tg_mark_end(struct tg_mark *m, const char *id, int64_t t_ns, bool edge, const char *status)
+{
+	struct tg_jw w;
+
+	open_message(m, &w, TG_MARK_END);
+	add_text(&w, "id", id, TG_MARK_ID_MAX);
+	add_moment(&w, t_ns, edge);
+	add_text(&w, "status", status, TG_MARK_WORD_MAX);
+	return send_message(m, &w);
+}
+
+int tg_mark_moment(struct tg_mark *m, const char *name, int64_t t_ns, const char *attrs_json)
+{
+	struct tg_jw w;
+
+	open_message(m, &w, TG_MARK_MOMENT);
+	add_text(&w, "name", name, TG_MARK_NAME_MAX);
+	add_moment(&w, t_ns, false);
+	add_attrs(&w, attrs_json);
+	return send_message(m, &w);
+}
+
+int tg_mark_note(struct tg_mark *m, const char *text)
+{
+	struct tg_jw w;
+
+	open_message(m, &w, TG_MARK_NOTE);
+	add_text(&w, "text", text, TG_MARK_TEXT_MAX);
+	return send_message(m, &w);
+}
+
+int tg_mark_root(struct tg_mark *m, pid_t pid)
+{
+	struct tg_jw w;
+
+	open_message(m, &w, TG_MARK_ROOT);
+	tg_jw_kint(&w, "pid", pid);
+	return send_message(m, &w);
+}
+
+int tg_mark_root_end(struct tg_mark *m, pid_t pid, int exit_code, int signal)
+{
+	struct tg_jw w;
+
+	open_message(m, &w, TG_MARK_ROOT_END);
+	tg_jw_kint(&w, "pid", pid);
+	if (signal > 0)
+		tg_jw_kint(&w, "signal", signal);
+	else if (signal == 0 && exit_code >= 0)
+		tg_jw_kint(&w, "exit", exit_code);
+	return send_message(m, &w);
+}
+
+int tg_mark_set(struct tg_mark *m, const char *key, int64_t value)
+{
+	struct tg_jw w;
+
+	open_message(m, &w, TG_MARK_SET);
+	tg_jw_kstr(&w, "key", key);
+	tg_jw_kint(&w, "value", value);
+	return send_message(m, &w);
+}
+
+int tg_mark_bye(struct tg_mark *m)
+{
+	struct tg_jw w;
+
+	open_message(m, &w, TG_MARK_BYE);
+	return send_message(m, &w);
+}
+
+static int ask(struct tg_mark *m, enum tg_mark_op op, int64_t n)
+{
+	struct tg_jw w;
+
+	open_message(m, &w, op);
+	tg_jw_kint(&w, "n", n);
+	return send_message(m, &w);
+}
+
+int tg_mark_ask_hello(struct tg_mark *m, int64_t n)
+{
+	return ask(m, TG_MARK_HELLO, n);
+}
+
+int tg_mark_ask_flush(struct tg_mark *m, int64_t n)
+{
+	return ask(m, TG_MARK_FLUSH, n);
+}
+
+int tg_mark_ask_usage(struct tg_mark *m, int64_t n)
+{
+	return ask(m, TG_MARK_USAGE, n);
+}
+
+int tg_mark_answer(struct tg_mark *m, struct tg_json **answer)
+{
+	*answer = NULL;
+	if (!m->in)
+		m->in = tg_xmalloc(TG_MARK_DATAGRAM_MAX);
+	for (;;) {
+		ssize_t n = recv(m->fd, m->in, TG_MARK_DATAGRAM_MAX, MSG_DONTWAIT);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return 0;
+		if (n <= 0) {
+			m->gone = true;
+			return -EPIPE;
+		}
+		*answer = tg_json_parse(m->in, (size_t)n, NULL);
+		if (*answer)
+			return 1;
+	}
+}
+
+int tg_mark_wait(struct tg_mark *m, int64_t n, int timeout_ms, struct tg_json **answer)
+{
+	int64_t deadline = tg_mono_ns() + timeout_ms * TG_NS_PER_MS;
+
+	for (;;) {
+		struct pollfd p = { .fd = m->fd, .events = POLLIN };
+		int64_t left;
+		int r = tg_mark_answer(m, answer);
+
+		if (r < 0)
+			return r;
+		if (r == 1 && tg_json_int(tg_json_get(*answer, "re"), -1) == n)
+			return 1;
+		if (r == 1) {
+			tg_json_free(*answer);
+			*answer = NULL;
+			continue;
+		}
+		left = deadline - tg_mono_ns();
+		if (left <= 0)
+			return 0;
+		poll(&p, 1, (int)(left / TG_NS_PER_MS) + 1);
+	}
+}
