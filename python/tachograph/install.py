@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`tachograph install` and `uninstall`: a kernelspec that runs another kernel, recorded.
+
+The kernelspec holds absolute paths, so that starting a kernel costs no second interpreter. It
+only refers to the inner kernel's own kernelspec, which may change; a copy is kept in `inner/`
+where ours takes its place (`--in-place`) or where there is no kernel.json to refer to.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import sys
+from typing import Any, NoReturn
+
+from . import _exe
+
+LOGOS = ("logo-32x32.png", "logo-64x64.png", "logo-svg.svg")
+
+
+class Refused(Exception):
+    """One sentence for the user."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise Refused(f"{message} (see tachograph {self.prog.split()[-1]} --help)")
+
+
+def _parser(word: str) -> argparse.ArgumentParser:
+    verb = "Install" if word == "install" else "Remove"
+    parser = _Parser(prog=f"tachograph {word}", allow_abbrev=False, description=(
+        f"{verb} the kernelspec of a recorded kernel. Without a place: into the virtual "
+        "environment when there is one, else for the user."))
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument("--user", action="store_true", help="for the user")
+    place.add_argument("--sys-prefix", action="store_true", help=f"into {sys.prefix}")
+    place.add_argument("--prefix", metavar="P", help="into P/share/jupyter/kernels")
+    parser.add_argument("--name", metavar="N", help="name of the recorded kernel (tachograph)")
+    if word == "install":
+        parser.add_argument("--kernel", metavar="NAME", default="python3",
+                            help="the kernel to run and record (python3)")
+        parser.add_argument("--display-name", metavar="TEXT", help="what the launcher shows")
+        parser.add_argument("--in-place", action="store_true",
+                            help="take the place of NAME under its own name; cells print nothing")
+    return parser
+
+
+def _kernels_folder(options: argparse.Namespace) -> str:
+    from jupyter_core.paths import jupyter_data_dir
+
+    prefix = options.prefix
+    if options.sys_prefix or not (options.user or prefix) and (
+            sys.prefix != sys.base_prefix or "CONDA_PREFIX" in os.environ):
+        prefix = sys.prefix
+    if prefix:
+        return os.path.join(os.path.abspath(prefix), "share", "jupyter", "kernels")
+    return os.path.join(jupyter_data_dir(), "kernels")
+
+
+def _load(folder: str) -> dict[str, Any]:
+    """The kernel.json in `folder`, {} where there is none that can be read."""
+    try:
+        with open(os.path.join(folder, "kernel.json"), encoding="utf-8") as file:
+            spec = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    return spec if isinstance(spec, dict) else {}
+
+
+def _save(folder: str, spec: dict[str, Any]) -> None:
+    path = os.path.join(folder, "kernel.json")
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump(spec, file, indent=1, ensure_ascii=False)
+        file.write("\n")
+    os.replace(path + ".new", path)
+
+
+def _is_ours(spec: dict[str, Any]) -> bool:
+    """Whether the kernelspec starts tachograph: ours, or the one that the wheel brings."""
+    argv = [str(arg) for arg in spec.get("argv", [])]
+    return "kernel" in argv and (argv[1:3] == ["-m", "tachograph"]
+                                 or os.path.basename(argv[0]) in ("tachograph", "tacho"))
+
+
+def _inner(name: str, target: str) -> tuple[str, dict[str, Any]]:
+    """The folder and the content of the kernelspec that is to be run and recorded."""
+    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+
+    manager = KernelSpecManager()
+    kept = os.path.join(target, "inner")
+    if os.path.basename(target) == name.lower() and _load(kept):
+        return kept, _load(kept)  # in place already: what it stands in for
+    try:
+        found = manager.get_kernel_spec(name)
+    except NoSuchKernel:
+        known = ", ".join(sorted(manager.find_kernel_specs())) or "none"
+        raise Refused(f"there is no kernel {name}; there is {known}") from None
+    except (OSError, ValueError) as error:
+        raise Refused(f"the kernelspec of {name} cannot be read: {error}") from None
+    spec = found.to_dict()
+    if _is_ours(spec):
+        raise Refused(f"kernel {name} is recorded already: name the kernel behind it")
+    return found.resource_dir, spec
+
+
+def _install(options: argparse.Namespace) -> None:
+    exe = _exe.find()
+    if exe is None:
+        raise Refused("the executable is not installed beside this package and not on PATH")
+    if options.in_place and options.name:
+        raise Refused("--in-place keeps the kernel's own name: leave --name out")
+    name = (options.kernel if options.in_place else options.name or "tachograph").lower()
+    if not re.fullmatch(r"[a-z0-9._-]+", name):
+        raise Refused(f"{name} is no name for a kernel: use letters, digits, dots and dashes")
+    target = os.path.join(_kernels_folder(options), name)
+    replaced = bool(_load(target).get("metadata", {}).get("tachograph_replaced"))
+    folder, inner = _inner(options.kernel, target)
+    if not options.in_place and _load(target) and not _is_ours(_load(target)):
+        raise Refused(f"{target} is a kernel of its own: choose another --name, or --in-place")
+
+    os.makedirs(target, exist_ok=True)
+    kept = os.path.join(target, "inner")
+    if folder != kept and (options.in_place or not _load(folder)):
+        replaced = os.path.realpath(folder) == os.path.realpath(target)
+        shutil.rmtree(kept, ignore_errors=True)
+        shutil.copytree(folder, kept)
+        if not _load(kept):
+            _save(kept, inner)
+        folder = kept
+    logos = kept if options.in_place else os.path.join(
+        os.path.dirname(exe), "..", "share", "jupyter", "kernels", "tachograph")
+    for logo in LOGOS:
+        source = os.path.join(logos, logo)
+        if os.path.exists(source) and os.path.realpath(source) != os.path.realpath(
+                os.path.join(target, logo)):
+            shutil.copyfile(source, os.path.join(target, logo))
+
+    shown = options.display_name or (
+        inner["display_name"] if options.in_place
+        else f"tachograph ({inner['display_name'].removesuffix(' (ipykernel)')})")
+    argv = [exe, "kernel", "-f", "{connection_file}", "--spec", os.path.abspath(folder),
+            "--python", sys.executable]
+    if options.in_place:
+        argv += ["--report", "none"]
+    _save(target, {
+        "argv": argv,
+        "display_name": shown,
+        "language": inner["language"],
+        "interrupt_mode": inner.get("interrupt_mode", "signal"),
+        "env": inner.get("env", {}),
+        "metadata": inner.get("metadata", {}) | (
+            {"tachograph_replaced": True} if replaced else {}),
+    } | ({"kernel_protocol_version": inner["kernel_protocol_version"]}
+         if inner.get("kernel_protocol_version") else {}))
+    print(f"installed kernel {name} ({shown}) in {target}; it runs and records {options.kernel}")
+
+
+def _uninstall(options: argparse.Namespace) -> None:
+    name = (options.name or "tachograph").lower()
+    if options.user or options.sys_prefix or options.prefix:
+        places = [_kernels_folder(options)]
+    else:
+        from jupyter_client.kernelspec import KernelSpecManager
+
+        places = KernelSpecManager().kernel_dirs
+    found = [os.path.join(place, name) for place in places if _load(os.path.join(place, name))]
+    if not found:
+        raise Refused(f"there is no kernel {name} in {' or '.join(places)}")
+    target = found[0]
+    if not _is_ours(_load(target)):
+        raise Refused(f"{target} is not a kernel of tachograph: it stays")
+    kept = os.path.join(target, "inner")
+    if _load(target).get("metadata", {}).get("tachograph_replaced") and _load(kept):
+        aside = target + ".removed"
+        os.rename(target, aside)
+        os.rename(os.path.join(aside, "inner"), target)
+        shutil.rmtree(aside)
+        print(f"restored kernel {name} in {target}")
+        return
+    shutil.rmtree(target)
+    print(f"removed kernel {name} from {target}")
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run `install …` or `uninstall …`; without a word, `install`. Returns the exit status."""
+    words = list(sys.argv[1:] if args is None else args)
+    word = words.pop(0) if words[:1] in (["install"], ["uninstall"]) else "install"
+    try:
+        options = _parser(word).parse_args(words)
+        (_install if word == "install" else _uninstall)(options)
+    except ImportError as error:
+        print(f"tachograph {word}: {error.name} is not installed for {sys.executable}",
+              file=sys.stderr)
+        return 1
+    except Refused as error:
+        print(f"tachograph {word}: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"tachograph {word}: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

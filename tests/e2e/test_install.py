@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The installed wheel: two names, the kernelspec, `install` and `uninstall` and their refusals."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import sysconfig
+
+import pytest
+
+SCRIPTS = pathlib.Path(sysconfig.get_path("scripts"))
+
+
+def run(*argv, env=None):
+    return subprocess.run([str(arg) for arg in argv], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, **(env or {})})
+
+
+def install(*args, **env):
+    return run(sys.executable, "-m", "tachograph.install", *args, env=env)
+
+
+@pytest.fixture
+def kernels(tmp_path):
+    """A Jupyter data folder with one kernel, `calm`, that asks for this and that."""
+    folder = tmp_path / "data" / "kernels"
+    (folder / "calm").mkdir(parents=True)
+    (folder / "calm" / "kernel.json").write_text(json.dumps({
+        "argv": ["python", "-m", "calm", "-f", "{connection_file}"], "display_name": "Calm",
+        "language": "calm", "interrupt_mode": "message", "env": {"CALM": "1"},
+        "metadata": {"debugger": True}}))
+    (folder / "calm" / "logo-64x64.png").write_bytes(b"calm")
+    return folder
+
+
+@pytest.fixture
+def place(kernels):
+    """Environment in which `--user` means the folder of `kernels`."""
+    return {"JUPYTER_DATA_DIR": str(kernels.parent)}
+
+
+def spec_of(folder):
+    return json.loads((folder / "kernel.json").read_text())
+
+
+def test_names_and_module_are_one_program():
+    shown = [run(*argv, "--version") for argv in (
+        [SCRIPTS / "tachograph"], [SCRIPTS / "tacho"], [sys.executable, "-m", "tachograph"])]
+    assert [r.returncode for r in shown] == [0, 0, 0]
+    assert len({r.stdout for r in shown}) == 1 and shown[0].stdout.startswith("tachograph ")
+
+
+def test_short_name_without_the_long_one(tmp_path):
+    alone = tmp_path / "tacho"
+    alone.write_bytes((SCRIPTS / "tacho").read_bytes())
+    alone.chmod(0o755)
+    result = run(alone, "--version")
+    assert result.returncode == 127
+    assert result.stderr == f"tacho: cannot start {tmp_path}/tachograph: No such file or directory\n"
+
+
+def test_wheel_brings_the_kernelspec():
+    from jupyter_client.kernelspec import KernelSpecManager
+
+    spec = KernelSpecManager(ensure_native_kernel=False).get_kernel_spec("tachograph")
+    assert spec.resource_dir == str(pathlib.Path(sys.prefix) / "share/jupyter/kernels/tachograph")
+    assert (pathlib.Path(spec.resource_dir) / "logo-64x64.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_install_refers_to_the_inner_kernel(kernels, place):
+    result = install("--kernel", "calm", "--user", "--name", "recorded", **place)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert spec_of(kernels / "recorded") == {
+        "argv": [str(SCRIPTS / "tachograph"), "kernel", "-f", "{connection_file}",
+                 "--spec", str(kernels / "calm"), "--python", sys.executable],
+        "display_name": "tachograph (Calm)", "language": "calm", "interrupt_mode": "message",
+        "env": {"CALM": "1"}, "metadata": {"debugger": True}}
+    assert (kernels / "recorded" / "logo-64x64.png").read_bytes()[:4] == b"\x89PNG"
+    before = spec_of(kernels / "recorded")
+    assert install("--kernel", "calm", "--user", "--name", "recorded", **place).returncode == 0
+    assert spec_of(kernels / "recorded") == before
+
+
+def test_install_python3_by_default(tmp_path):
+    result = install("--prefix", tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    spec = spec_of(tmp_path / "share/jupyter/kernels/tachograph")
+    inner = pathlib.Path(spec["argv"][spec["argv"].index("--spec") + 1])
+    assert "ipykernel" in " ".join(spec_of(inner)["argv"])
+    assert (spec["language"], spec["metadata"]["debugger"]) == ("python", True)
+    assert spec["display_name"] == "tachograph (Python 3)"
+
+
+def test_in_place_and_back(kernels, place):
+    original = spec_of(kernels / "calm")
+    for _ in range(2):  # the second time must find the kernel behind itself
+        result = install("--kernel", "calm", "--user", "--in-place", **place)
+        assert (result.returncode, result.stderr) == (0, "")
+        spec = spec_of(kernels / "calm")
+        assert spec["argv"][-2:] == ["--report", "none"]
+        assert spec["display_name"] == "Calm"
+        inner = pathlib.Path(spec["argv"][spec["argv"].index("--spec") + 1])
+        assert spec_of(inner)["argv"] == original["argv"]
+    result = install("uninstall", "--name", "calm", "--user", **place)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert spec_of(kernels / "calm") == original
+    assert sorted(p.name for p in kernels.iterdir()) == ["calm"]
+
+
+def test_uninstall(kernels, place):
+    assert install("--kernel", "calm", "--user", **place).returncode == 0
+    result = install("uninstall", "--user", **place)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert sorted(p.name for p in kernels.iterdir()) == ["calm"]
+
+
+@pytest.mark.parametrize("args, sentence", [
+    (["--kernel", "absent"], "there is no kernel absent; there is "),
+    (["--kernel", "calm", "--name", "a b"], "a b is no name for a kernel"),
+    (["--kernel", "calm", "--name", "calm"], "calm is a kernel of its own"),
+    (["--kernel", "calm", "--in-place", "--name", "x"], "leave --name out"),
+    (["--kernl", "calm"], "unrecognized arguments: --kernl calm"),
+    (["--prefix", "/proc/nowhere", "--kernel", "calm"], "/proc/nowhere"),
+    (["uninstall", "--name", "calm"], "is not a kernel of tachograph: it stays"),
+    (["uninstall", "--name", "absent"], "there is no kernel absent"),
+])
+def test_refusals_are_one_sentence(kernels, place, args, sentence):
+    scope = [] if "--prefix" in args else ["--user"]
+    result = install(*args, *scope, **place)
+    assert result.returncode == 1
+    assert sentence in result.stderr and result.stderr.count("\n") == 1
+    assert result.stdout == ""
+    assert spec_of(kernels / "calm")["display_name"] == "Calm"
+
+
+def test_recording_a_recorded_kernel_is_refused(kernels, place):
+    assert install("--kernel", "calm", "--user", **place).returncode == 0
+    result = install("--kernel", "tachograph", "--user", "--name", "twice", **place)
+    assert result.returncode == 1
+    assert "tachograph is recorded already" in result.stderr
