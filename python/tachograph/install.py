@@ -156,7 +156,7 @@ def _install(options: argparse.Namespace) -> None:
             {"tachograph_replaced": True} if replaced else {}),
     } | ({"kernel_protocol_version": inner["kernel_protocol_version"]}
          if inner.get("kernel_protocol_version") else {}))
-    print(f"installed kernel {name} ({shown}) in {target}; it runs and records {options.kernel}")
+    print(f'installed kernel {name}, "{shown}", in {target}; it runs and records {options.kernel}')
 
 
 def _uninstall(options: argparse.Namespace) -> None:

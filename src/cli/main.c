@@ -9,6 +9,8 @@
 
 /* Words of the command line alone. Shared ones are in command/words.c. */
 static const struct tg_cli_command commands[] = {
+	{ "install", "put the kernelspec of a recorded kernel in place", false, tg_cmd_install },
+	{ "uninstall", "remove it", false, tg_cmd_install },
 	{ "version", "print the version", true, tg_cmd_version },
 };
 

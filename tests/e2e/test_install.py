@@ -93,6 +93,15 @@ def test_install_python3_by_default(tmp_path):
     assert spec["display_name"] == "tachograph (Python 3)"
 
 
+@pytest.mark.parametrize("argv", [
+    [SCRIPTS / "tachograph", "install"], [SCRIPTS / "tacho", "install"],
+    [sys.executable, "-m", "tachograph", "install"], [sys.executable, "-m", "tachograph.install"]])
+def test_every_way_to_say_install(kernels, place, argv):
+    result = run(*argv, "--kernel", "calm", "--user", env=place)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "--spec" in spec_of(kernels / "tachograph")["argv"]
+
+
 def test_in_place_and_back(kernels, place):
     original = spec_of(kernels / "calm")
     for _ in range(2):  # the second time must find the kernel behind itself
