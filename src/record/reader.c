@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "record/crc32c.h"
+#include "record/processes.h"
+#include "record/reader_private.h"
+#include "record/samples.h"
+
+#include "base/mem.h"
+
+static void publish(struct tg_reader *r)
+{
+	struct tg_index *x = &r->index;
+
+	free(r->table);
+	r->table = tg_xcalloc(x->n_tables + 1, sizeof(*r->table));
+	r->n_tables = 0;
+	for (size_t i = 0; i < x->n_tables; i++) {
+		const struct tg_index_table *from = x->table[i];
+		const struct tg_places *places = &from->places;
+		struct tg_table *to = &r->table[r->n_tables];
+
+		if (!from->def)
+			continue;
+		r->n_tables++;
+		to->number = from->number;
+		to->session = from->session;
+		to->name = from->def->name;
+		to->column = from->def->column;
+		to->n_columns = from->def->n_columns;
+		for (size_t k = 0; k < places->n; k++) {
+			const struct tg_place *p = &places->p[k];
+
+			to->first_ns = k ? TG_MIN(to->first_ns, p->first_ns) : p->first_ns;
+			to->last_ns = k ? TG_MAX(to->last_ns, p->last_ns) : p->last_ns;
+			to->n_rows += p->rows;
+		}
+	}
+	r->damage = tg_scan_damage(&r->scan);
+	r->damage.lost_chunks += r->undecodable;
+}
+
+/* Index the chunks from the scan's position on. Returns how many there were, or -errno. */
+static int index_rest(struct tg_reader *r)
+{
+	struct tg_chunk chunk;
+	int n = 0, k;
+
+	while ((k = tg_scan_next(&r->scan, &chunk)) > 0) {
+		n += n < INT32_MAX;
+		if (tg_index_add(&r->index, &r->zip, &chunk) < 0)
+			r->undecodable++;
+	}
+	publish(r);
+	return k < 0 ? k : n;
+}
+
+static int newer(const struct tg_reader *r, struct tg_err *err)
+{
+	return tg_err_set(err, -EPROTONOSUPPORT,
+		"%s was written by a newer version of tachograph: this one reads format %d",
+		r->name, TG_FORMAT_VERSION);
+}
+
+static int open_index(struct tg_reader *r, struct tg_err *err)
+{
+	struct stat st;
+	int n;
+
+	if (fstat(r->fd, &st) < 0)
+		return tg_err_set(err, -errno, "%s: %s", r->name, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return tg_err_set(err, -EISDIR, "%s is a folder", r->name);
+	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
+		return tg_err_set(err, -ESPIPE, "%s is not a regular file", r->name);
+	n = index_rest(r);
+	if (n == -EPROTONOSUPPORT)
+		return newer(r, err);
+	if (n < 0)
+		return tg_err_set(err, n, "%s: %s", r->name, strerror(-n));
+	if (n == 0)
+		return tg_err_set(err, -EBADMSG, "%s is not a recording", r->name);
+	return 0;
+}
+
+int tg_reader_open_fd(struct tg_reader **out, int fd, const char *name, struct tg_err *err)
+{
+	struct tg_reader *r = tg_xcalloc(1, sizeof(*r));
+	int k;
+
+	r->fd = fd;
+	r->name = tg_xstrdup(name);
+	tg_buf_init(&r->chunk);
+	tg_scan_init(&r->scan, fd);
+	tg_index_init(&r->index);
+	tg_zip_init(&r->zip);
+	r->cells = tg_process_block_new();
+	k = open_index(r, err);
+	if (k < 0) {
+		tg_reader_close(r);
+		return k;
+	}
+	*out = r;
+	return 0;
+}
+
+int tg_reader_open(struct tg_reader **out, const char *path, struct tg_err *err)
+{
+	/* O_NONBLOCK: a FIFO of that name must not hang us before it is refused */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return tg_err_set(err, -errno, "%s: %s", path, strerror(errno));
+	return tg_reader_open_fd(out, fd, path, err);
+}
+
+void tg_reader_close(struct tg_reader *r)
+{
+	if (!r)
+		return;
+	close(r->fd);
+	tg_scan_release(&r->scan);
+	tg_index_release(&r->index);
+	tg_zip_release(&r->zip);
+	tg_buf_release(&r->chunk);
+	tg_block_free(r->block);
+	tg_process_block_free(r->cells);
+	free(r->table);
+	free(r->name);
+	free(r);
+}
+
+int tg_reader_refresh(struct tg_reader *r)
+{
+	return index_rest(r);
+}
+
+const struct tg_session *tg_reader_sessions(const struct tg_reader *r, size_t *n)
+{
+	*n = r->index.n_sessions;
+	return r->index.session;
+}
+
+const struct tg_table *tg_reader_tables(const struct tg_reader *r, size_t *n)
+{
+	*n = r->n_tables;
+	return r->table;
+}
+
+const struct tg_damage *tg_reader_damage(const struct tg_reader *r)
+{
+	return &r->damage;
+}
+
+int tg_reader_chunk(struct tg_reader *r, uint64_t offset, uint8_t type, struct tg_chunk *chunk)
+{
+	uint8_t raw[TG_CHUNK_HEADER];
+	ssize_t n;
+	int k;
+
+	n = tg_file_pread_all(r->fd, raw, sizeof(raw), (off_t)offset);
+	if (n < 0)
+		return (int)n;
+	k = n < TG_CHUNK_HEADER ? -EBADMSG : tg_chunk_header_get(raw, &chunk->header);
+	if (k < 0)
+		return k;
+	if (chunk->header.type != type)
+		return -EBADMSG;
+	tg_buf_clear(&r->chunk);
+	tg_buf_reserve(&r->chunk, chunk->header.length);
+	n = tg_file_pread_all(
+		r->fd, r->chunk.data, chunk->header.length, (off_t)offset + TG_CHUNK_HEADER);
+	if (n < 0)
+		return (int)n;
+	if ((size_t)n < chunk->header.length ||
+		tg_crc32c(0, r->chunk.data, (size_t)n) != chunk->header.payload_crc)
+		return -EBADMSG;
+	chunk->offset = offset;
+	chunk->payload = (const uint8_t *)r->chunk.data;
+	return 0;
+}
+
+/* A chunk that was whole when it was indexed and is not now. */
+static void lost(struct tg_reader *r)
+{
+	r->undecodable++;
+	r->damage.lost_chunks++;
+}
+
+static int each_line(const uint8_t *text, size_t len, uint32_t session,
+	int (*each)(void *ctx, uint32_t session, const char *json, size_t len), void *ctx)
+{
+	/* the text is ours (tg_zip's buffer), so lines can be ended in place */
+	char *p = (char *)(uintptr_t)text, *end = p + len;
+	int k = 0;
+
+	while (k == 0 && p < end) {
+		char *newline = memchr(p, '\n', (size_t)(end - p));
+		char *stop = newline ? newline : end;
+
+		*stop = '\0';
+		if (stop > p)
+			k = each(ctx, session, p, (size_t)(stop - p));
+		p = stop + 1;
+	}
+	return k;
+}
+
+int tg_reader_events(struct tg_reader *r,
+	int (*each)(void *ctx, uint32_t session, const char *json, size_t len), void *ctx)
+{
+	for (size_t i = 0; i < r->index.events.n; i++) {
+		const struct tg_place *place = &r->index.events.p[i];
+		const uint8_t *plain;
+		struct tg_chunk chunk;
+		size_t len;
+		int k;
+
+		k = tg_reader_chunk(r, place->offset, TG_CHUNK_EVENTS, &chunk);
+		if (k == 0)
+			k = tg_zip_unpack(&r->zip, chunk.header.flags, chunk.payload,
+				chunk.header.length, &plain, &len);
+		if (k == -EBADMSG) {
+			lost(r);
+			continue;
+		}
+		if (k == 0)
+			k = each_line(plain, len, place->session, each, ctx);
+		if (k)
+			return k;
+	}
+	return 0;
+}
+
+static int decode(struct tg_reader *r, const struct tg_place *place, size_t n_all,
+	const uint32_t *column, size_t n)
+{
+	struct tg_chunk chunk;
+	int k = tg_reader_chunk(r, place->offset, TG_CHUNK_SAMPLES, &chunk);
+
+	if (k == 0)
+		k = tg_samples_decode(&r->zip, chunk.header.flags, chunk.payload,
+			chunk.header.length, n_all, column, n, &r->block);
+	if (k == -EBADMSG)
+		lost(r);
+	return k;
+}
+
+int tg_reader_blocks(struct tg_reader *r, const struct tg_table *table, const uint32_t *column,
+	size_t n_columns, int64_t from_ns, int64_t to_ns,
+	int (*each)(void *ctx, const struct tg_block *block), void *ctx)
+{
+	struct tg_index_table *t = tg_index_table(&r->index, table->number);
+
+	for (size_t i = 0; i < n_columns; i++)
+		if (!t || !t->def || column[i] >= t->def->n_columns)
+			return -EINVAL;
+	for (size_t i = 0; t && t->def && i < t->places.n; i++) {
+		const struct tg_place *place = &t->places.p[i];
+		int k;
+
+		if (place->last_ns < from_ns || place->first_ns > to_ns)
+			continue;
+		k = decode(r, place, t->def->n_columns, column, n_columns);
+		if (k == -EBADMSG)
+			continue;
+		if (k == 0)
+			k = each(ctx, r->block);
+		if (k)
+			return k;
+	}
+	return 0;
+}
+
+/* The group that a decoded block of one column is. */
+static struct tg_group group_of(const struct tg_block *b)
+{
+	struct tg_group g = {
+		.first_ns = b->t_ns[0], .last_ns = b->t_ns[b->n_rows - 1], .rows = b->n_rows
+	};
+
+	for (uint32_t i = 0; i < b->n_rows; i++) {
+		int64_t v = b->values[i];
+
+		if (v == TG_MISSING)
+			continue;
+		g.min = g.count ? TG_MIN(g.min, v) : v;
+		g.max = g.count ? TG_MAX(g.max, v) : v;
+		if (!g.count++)
+			g.first = v;
+		g.last = v;
+	}
+	return g;
+}
+
+int tg_reader_groups(struct tg_reader *r, const struct tg_table *table, uint32_t column,
+	int64_t from_ns, int64_t to_ns, int (*each)(void *ctx, const struct tg_group *group),
+	void *ctx)
+{
+	struct tg_index_table *t = tg_index_table(&r->index, table->number);
+
+	if (!t || !t->def || column >= t->def->n_columns)
+		return -EINVAL;
+	for (size_t i = 0; i < t->places.n; i++) {
+		const struct tg_place *place = &t->places.p[i];
+		struct tg_group g;
+		int k;
+
+		if (place->last_ns < from_ns || place->first_ns > to_ns)
+			continue;
+		k = decode(r, place, t->def->n_columns, &column, 1);
+		if (k == -EBADMSG)
+			continue;
+		if (k == 0) {
+			g = group_of(r->block);
+			k = each(ctx, &g);
+		}
+		if (k)
+			return k;
+	}
+	return 0;
+}
+
+int tg_reader_processes(struct tg_reader *r, uint32_t session, int64_t from_ns, int64_t to_ns,
+	int (*each)(void *ctx, const struct tg_process_cell *cell), void *ctx)
+{
+	for (size_t i = 0; i < r->index.processes.n; i++) {
+		const struct tg_place *place = &r->index.processes.p[i];
+		struct tg_chunk chunk;
+		int k;
+
+		if (place->session != session || place->last_ns < from_ns ||
+			place->first_ns > to_ns)
+			continue;
+		k = tg_reader_chunk(r, place->offset, TG_CHUNK_PROCESS, &chunk);
+		if (k == 0)
+			k = tg_processes_decode(&r->zip, chunk.header.flags, chunk.payload,
+				chunk.header.length, r->cells);
+		if (k == -EBADMSG) {
+			lost(r);
+			continue;
+		}
+		for (size_t c = 0; k == 0 && c < r->cells->n; c++)
+			if (r->cells->cell[c].t_ns >= from_ns && r->cells->cell[c].t_ns <= to_ns)
+				k = each(ctx, &r->cells->cell[c]);
+		if (k)
+			return k;
+	}
+	return 0;
+}

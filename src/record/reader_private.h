@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the reader, and the writer when it reopens a file, share. */
+#ifndef TG_RECORD_READER_PRIVATE_H
+#define TG_RECORD_READER_PRIVATE_H
+
+#include "base/buf.h"
+#include "record/block.h"
+#include "record/index.h"
+#include "record/reader.h"
+#include "record/scan.h"
+
+struct tg_reader {
+	int fd;
+	char *name; /* for sentences */
+	struct tg_scan scan; /* its pos: behind the last whole chunk */
+	struct tg_index index;
+	struct tg_zip zip;
+	struct tg_damage damage; /* what tg_reader_damage hands out */
+	uint64_t undecodable; /* chunks whose payload was not what its type says */
+	struct tg_table *table; /* the index' tables that have a definition, for the caller */
+	size_t n_tables;
+	struct tg_buf chunk; /* stored bytes of the chunk that was read last */
+	struct tg_block *block; /* rows decoded last */
+	struct tg_process_block *cells;
+};
+
+/*
+ * Read and check the chunk at `offset`, which must have this type. Its payload is valid until the
+ * next call. Returns 0, -EBADMSG, or -errno.
+ */
+int tg_reader_chunk(struct tg_reader *r, uint64_t offset, uint8_t type, struct tg_chunk *chunk);
+
+#endif

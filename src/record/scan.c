@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/scan.h"
+
+#include <errno.h>
+
+#include "base/file.h"
+#include "record/crc32c.h"
+#include "record/varint.h"
+
+#include "base/mem.h"
+
+#define WINDOW (256u << 10)
+#define WASTE_MAX                                                                                  \
+	(UINT64_C(256) << 20) /* bytes of payloads with a wrong CRC to look into again             \
+			       */
+
+void tg_scan_init(struct tg_scan *s, int fd)
+{
+	*s = (struct tg_scan){ .fd = fd, .window = TG_BUF_INIT };
+}
+
+void tg_scan_release(struct tg_scan *s)
+{
+	tg_buf_release(&s->window);
+}
+
+/* Point *p at up to `want` bytes at `at`. Returns how many there are (fewer at the end), -errno. */
+static int64_t view(struct tg_scan *s, uint64_t at, size_t want, const uint8_t **p)
+{
+	ssize_t n;
+
+	if (at < s->window_at || at + want > s->window_at + s->window.len) {
+		size_t size = TG_MAX(want, (size_t)WINDOW);
+
+		tg_buf_clear(&s->window);
+		tg_buf_reserve(&s->window, size);
+		n = tg_file_pread_all(s->fd, s->window.data, size, (off_t)at);
+		if (n < 0)
+			return n;
+		s->window.len = (size_t)n;
+		s->window_at = at;
+	}
+	*p = (const uint8_t *)s->window.data + (at - s->window_at);
+	return (int64_t)TG_MIN(want, s->window.len - (size_t)(at - s->window_at));
+}
+
+/* Position of the next magic number at or behind *at, or of the end. Returns 1, 0 (end), -errno. */
+static int find_magic(struct tg_scan *s, uint64_t *at)
+{
+	uint8_t magic[4];
+
+	tg_put32(magic, TG_CHUNK_MAGIC);
+	for (;;) {
+		const uint8_t *p, *hit;
+		int64_t n = view(s, *at, WINDOW, &p);
+
+		if (n < 0)
+			return (int)n;
+		hit = n >= 4 ? memmem(p, (size_t)n, magic, 4) : NULL;
+		if (hit) {
+			*at += (uint64_t)(hit - p);
+			return 1;
+		}
+		if (n < (int64_t)WINDOW) {
+			*at += (uint64_t)n;
+			return 0;
+		}
+		*at += (uint64_t)n - 3;
+	}
+}
+
+static void found(struct tg_scan *s, struct tg_chunk *chunk, uint64_t at)
+{
+	uint64_t sequence = chunk->header.sequence;
+
+	if (at > s->pos) {
+		s->damage.holes++;
+		s->damage.bytes_skipped += at - s->pos;
+	}
+	if (sequence > s->next_sequence)
+		s->damage.lost_chunks += sequence - s->next_sequence;
+	s->next_sequence = sequence + 1;
+	s->damage.chunks++;
+	s->damage.ended = chunk->header.type == TG_CHUNK_END;
+	s->pos = at + TG_CHUNK_HEADER + chunk->header.length;
+	chunk->offset = at;
+}
+
+int tg_scan_next(struct tg_scan *s, struct tg_chunk *chunk)
+{
+	uint64_t at = s->pos, incomplete = UINT64_MAX;
+	struct tg_chunk_header *h = &chunk->header;
+	const uint8_t *p;
+	int64_t n;
+	int r;
+
+	s->tail = (struct tg_damage){ 0 };
+	for (;;) {
+		n = view(s, at, TG_CHUNK_HEADER, &p);
+		if (n < 0)
+			return (int)n;
+		if (n < TG_CHUNK_HEADER)
+			break;
+		r = tg_chunk_header_get(p, h);
+		if (r == -EPROTONOSUPPORT)
+			return r;
+		if (r == 0) {
+			size_t whole = TG_CHUNK_HEADER + (size_t)h->length;
+
+			n = view(s, at, whole, &p);
+			if (n < 0)
+				return (int)n;
+			if ((size_t)n == whole &&
+				tg_crc32c(0, p + TG_CHUNK_HEADER, h->length) == h->payload_crc) {
+				chunk->payload = p + TG_CHUNK_HEADER;
+				found(s, chunk, at);
+				return 1;
+			}
+			if ((size_t)n < whole && incomplete == UINT64_MAX)
+				incomplete = at;
+			/* a file of headers that claim to be long must not cost the square */
+			s->wasted += (uint64_t)n;
+			if (s->wasted > WASTE_MAX)
+				at += (uint64_t)n - 1;
+		}
+		at++;
+		r = find_magic(s, &at);
+		if (r < 0)
+			return r;
+		if (r == 0)
+			break;
+	}
+	/* The end. Look at its size again: at may stand before a header that is cut. */
+	do {
+		n = view(s, at, WINDOW, &p);
+		if (n < 0)
+			return (int)n;
+		at += (uint64_t)n;
+	} while (n == (int64_t)WINDOW);
+	if (incomplete == UINT64_MAX && at - s->pos < TG_CHUNK_HEADER)
+		incomplete = s->pos;
+	if (incomplete != UINT64_MAX)
+		s->tail.tail_bytes = at - incomplete;
+	s->tail.bytes_skipped = at - s->pos - s->tail.tail_bytes;
+	s->tail.holes = s->tail.bytes_skipped > 0;
+	tg_buf_clear(&s->window); /* read anew when the file has grown */
+	return 0;
+}
+
+struct tg_damage tg_scan_damage(const struct tg_scan *s)
+{
+	struct tg_damage d = s->damage;
+
+	d.bytes_skipped += s->tail.bytes_skipped;
+	d.holes += s->tail.holes;
+	d.tail_bytes = s->tail.tail_bytes;
+	return d;
+}

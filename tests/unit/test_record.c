@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What was written is read back: rows, processes, events, over sessions. */
+#include "recording.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/json.h"
+#include "record/format.h"
+
+#include "base/mem.h"
+
+/* Compares what a reader hands over with the blocks that were written, row by row. */
+struct expect {
+	struct tg_block **block;
+	size_t n_blocks, at_block;
+	uint32_t at_row;
+	const uint32_t *column;
+	size_t n_columns;
+	uint64_t rows;
+	bool same;
+};
+
+static int compare(void *ctx, const struct tg_block *got)
+{
+	struct expect *e = ctx;
+
+	for (uint32_t i = 0; i < got->n_rows; i++) {
+		const struct tg_block *want;
+
+		while (e->at_block < e->n_blocks && e->at_row >= e->block[e->at_block]->n_rows) {
+			e->at_block++;
+			e->at_row = 0;
+		}
+		if (e->at_block == e->n_blocks) {
+			e->same = false;
+			return 1;
+		}
+		want = e->block[e->at_block];
+		e->same &= got->t_ns[i] == want->t_ns[e->at_row];
+		for (size_t c = 0; c < e->n_columns; c++)
+			e->same &= got->values[c * got->cap + i] ==
+				   want->values[(size_t)e->column[c] * want->cap + e->at_row];
+		e->at_row++;
+		e->rows++;
+	}
+	return 0;
+}
+
+#define BLOCKS 150
+
+static void round_trip(const char *path, uint64_t seed)
+{
+	uint32_t n_columns = 1 + (uint32_t)(t_random(&seed) % 40);
+	struct tg_column *column = tg_xcalloc(n_columns, sizeof(*column));
+	uint32_t *list = tg_xcalloc(n_columns + 2, sizeof(*list));
+	int64_t *state = tg_xcalloc(n_columns, sizeof(*state));
+	struct tg_block *block[BLOCKS];
+	struct expect e = { .block = block, .n_blocks = BLOCKS, .column = list, .same = true };
+	struct tg_err err = { 0 };
+	struct tg_writer *w = NULL;
+	struct tg_reader *r = NULL;
+	const struct tg_table *t;
+	int64_t at = (int64_t)(t_random(&seed) >> 20);
+	uint64_t rows = 0;
+	size_t n;
+
+	r_columns(column, n_columns);
+	unlink(path);
+	T_EQ_I(tg_writer_open(&w, path, R_SESSION, &err), 0);
+	T_EQ_I(tg_writer_table(w, 1, "main", column, n_columns), 0);
+	for (int i = 0; i < BLOCKS; i++) {
+		block[i] = r_block(
+			1, n_columns, 1 + (uint32_t)(t_random(&seed) % 130), &at, state, &seed);
+		rows += block[i]->n_rows;
+		if (tg_writer_block(w, block[i]) < 0)
+			T_OK(false);
+	}
+	if (seed % 2)
+		T_EQ_I(tg_writer_finish(w), 0);
+	else
+		tg_writer_abandon(w);
+
+	T_EQ_I(tg_reader_open(&r, path, &err), 0);
+	t = tg_reader_tables(r, &n);
+	T_EQ_I(n, 1);
+	T_EQ_I(t->n_columns, n_columns);
+	T_EQ_I(t->n_rows, rows);
+	T_EQ_I(t->first_ns, block[0]->t_ns[0]);
+	T_EQ_I(t->last_ns, at);
+	/* all columns backwards, one of them twice; then one alone */
+	for (uint32_t i = 0; i < n_columns; i++)
+		list[i] = n_columns - 1 - i;
+	list[n_columns] = n_columns / 2;
+	e.n_columns = n_columns + 1;
+	T_EQ_I(tg_reader_blocks(r, t, list, e.n_columns, INT64_MIN, INT64_MAX, compare, &e), 0);
+	T_OK(e.same);
+	T_EQ_I(e.rows, rows);
+	e.n_columns = 1;
+	e.at_block = e.at_row = 0;
+	e.rows = 0;
+	list[0] = (uint32_t)(seed % n_columns);
+	T_EQ_I(tg_reader_blocks(r, t, list, 1, INT64_MIN, INT64_MAX, compare, &e), 0);
+	if (!T_OK(e.same && e.rows == rows))
+		fprintf(stderr, "# seed %" PRIu64 "\n", seed);
+	tg_reader_close(r);
+	for (int i = 0; i < BLOCKS; i++)
+		tg_block_free(block[i]);
+	free(column);
+	free(list);
+	free(state);
+}
+
+static int count_rows(void *ctx, const struct tg_block *got)
+{
+	*(uint64_t *)ctx += got->n_rows;
+	return 0;
+}
+
+static void test_window(const char *path)
+{
+	struct tg_column column[3];
+	struct tg_block *b = tg_block_new(1, 3, 1000);
+	struct tg_writer *w = NULL;
+	struct tg_reader *r = NULL;
+	const struct tg_table *t;
+	uint32_t list[] = { 1, 9 };
+	uint64_t rows = 0;
+	int64_t row[3] = { 0 };
+	size_t n;
+
+	unlink(path);
+	r_columns(column, 3);
+	T_EQ_I(tg_writer_open(&w, path, R_SESSION, NULL), 0);
+	T_EQ_I(tg_writer_table(w, 1, "main", column, 3), 0);
+	T_EQ_I(tg_writer_table(w, 1, "main", column, 3), -EINVAL);
+	T_EQ_I(tg_writer_block(w, b), 0); /* no rows: nothing */
+	for (int k = 0; k < 10; k++) {
+		b->n_rows = 0;
+		for (int i = 0; i < 100; i++)
+			tg_block_add(b, k * 1000 + i * 10, row);
+		T_EQ_I(tg_writer_block(w, b), 0);
+	}
+	b->t_ns[50] = 0; /* backwards */
+	T_EQ_I(tg_writer_block(w, b), -EINVAL);
+	b->table = 2; /* unknown */
+	T_EQ_I(tg_writer_block(w, b), -EINVAL);
+	T_EQ_I(tg_writer_finish(w), 0);
+
+	T_EQ_I(tg_reader_open(&r, path, NULL), 0);
+	t = tg_reader_tables(r, &n);
+	T_EQ_I(tg_reader_blocks(r, t, list, 1, 2990, 4000, count_rows, &rows), 0);
+	T_EQ_I(rows, 300); /* whole chunks that touch the window */
+	T_EQ_I(tg_reader_blocks(r, t, list, 2, 0, 1, count_rows, &rows), -EINVAL);
+	T_EQ_S(t->column[2].metric->name, "core.busy_pct");
+	T_EQ_S(t->column[2].metric->unit, "pct");
+	T_EQ_S(t->column[2].instance, "cpu0");
+	T_EQ_I(t->column[2].metric->scale, -2);
+	T_EQ_I(t->column[0].metric->kind, TG_COUNTER);
+	T_EQ_I(t->column[2].metric->scope, TG_SCOPE_NODE);
+	T_EQ_S(t->name, "main");
+	T_OK(tg_reader_damage(r)->ended);
+	tg_reader_close(r);
+	tg_block_free(b);
+}
+
+static int add_event(void *ctx, uint32_t session, const char *json, size_t len)
+{
+	tg_buf_addf(ctx, "%u %.*s|", session, (int)len, json);
+	return json[len] != '\0';
+}
+
+static void test_sessions(const char *path)
+{
+	static const char first[] = "{\"ev\":\"begin\",\"t\":1,\"span\":1,\"kind\":\"run\"}\n"
+				    "{\"ev\":\"birth\",\"t\":1,\"entity\":7}\n"
+				    "{\"ev\":\"begin\",\"t\":2,\"span\":4,\"kind\":\"cell\"}\n";
+	static const char second[] = "{\"ev\":\"note\",\"t\":3,\"text\":\"\\\"begin\\\"\"}\n";
+	struct tg_buf events = TG_BUF_INIT;
+	struct tg_err err = { 0 };
+	struct tg_writer *w = NULL;
+	struct tg_reader *r = NULL;
+	const struct tg_session *s;
+	struct tg_column column[2];
+	struct tg_json *json;
+	struct stat st;
+	size_t n;
+
+	unlink(path);
+	r_columns(column, 2);
+	T_EQ_I(tg_writer_open(&w, path, R_SESSION, &err), 0);
+	T_OK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
+	T_EQ_I(tg_writer_next_span(w), 1);
+	T_EQ_I(tg_writer_next_entity(w), 1);
+	T_EQ_I(tg_writer_next_table(w), 1);
+	T_EQ_I(tg_writer_events(w, first, sizeof(first) - 1), 0);
+	T_EQ_I(tg_writer_events(w, first, sizeof(first) - 2), -EINVAL); /* no newline */
+	T_EQ_I(tg_writer_table(w, 3, "main", column, 2), 0);
+	T_OK(stat(path, &st) == 0 && st.st_size == tg_writer_offset(w));
+	tg_writer_abandon(w);
+
+	T_EQ_I(tg_writer_open(&w, path, R_SESSION, &err), 0);
+	T_EQ_I(tg_writer_session(w), 2);
+	T_EQ_I(tg_writer_next_span(w), 5);
+	T_EQ_I(tg_writer_next_entity(w), 8);
+	T_EQ_I(tg_writer_next_table(w), 4);
+	T_EQ_I(tg_writer_table(w, 3, "main", column, 2), -EINVAL); /* of session 1 */
+	T_EQ_I(tg_writer_events(w, second, sizeof(second) - 1), 0);
+	T_EQ_I(tg_writer_finish(w), 0);
+
+	T_EQ_I(tg_writer_open(&w, path, "{\"host\":\"node2\",\"boot_id\":\"b-1\"}", &err), -EEXIST);
+	T_OK(strstr(err.text, "another host") != NULL);
+	T_EQ_I(tg_writer_open(&w, path, "{\"host\":\"node1\",\"boot_id\":\"b-2\"}", &err), -EEXIST);
+	T_EQ_I(tg_writer_open(&w, path, "{}", &err), -EEXIST);
+
+	T_EQ_I(tg_reader_open(&r, path, &err), 0);
+	s = tg_reader_sessions(r, &n);
+	T_EQ_I(n, 2);
+	T_EQ_I(s[1].number, 2);
+	json = tg_json_parse(s[1].json, strlen(s[1].json), NULL);
+	T_EQ_I(tg_json_int(tg_json_get(json, "session"), 0), 2);
+	T_EQ_S(tg_json_str(tg_json_get(json, "host"), ""), "node1");
+	tg_json_free(json);
+	T_EQ_I(tg_reader_events(r, add_event, &events), 0);
+	T_EQ_S(events.data, "1 {\"ev\":\"begin\",\"t\":1,\"span\":1,\"kind\":\"run\"}|"
+			    "1 {\"ev\":\"birth\",\"t\":1,\"entity\":7}|"
+			    "1 {\"ev\":\"begin\",\"t\":2,\"span\":4,\"kind\":\"cell\"}|"
+			    "2 {\"ev\":\"note\",\"t\":3,\"text\":\"\\\"begin\\\"\"}|");
+	T_EQ_I(tg_reader_damage(r)->holes, 0);
+	tg_reader_close(r);
+	tg_buf_release(&events);
+
+	/* foreign files are never appended to */
+	r_spew(path, "precious", 8);
+	T_EQ_I(tg_writer_open(&w, path, R_SESSION, &err), -EEXIST);
+	T_OK(stat(path, &st) == 0 && st.st_size == 8);
+	T_EQ_I(tg_reader_open(&r, path, &err), -EBADMSG);
+	T_OK(strstr(err.text, "is not a recording") != NULL);
+	unlink(path);
+	T_OK(symlink("/tmp/nowhere", path) == 0);
+	T_EQ_I(tg_writer_open(&w, path, R_SESSION, &err), -EEXIST);
+	unlink(path);
+	T_EQ_I(tg_reader_open(&r, path, &err), -ENOENT);
+	T_EQ_I(tg_reader_open(&r, "/tmp", &err), -EISDIR);
+}
+
+struct cells {
+	const struct tg_process_block *want;
+	size_t at;
+	bool same;
+};
+
+static int compare_cell(void *ctx, const struct tg_process_cell *c)
+{
+	struct cells *e = ctx;
+	const struct tg_process_cell *want = &e->want->cell[e->at++];
+
+	e->same &= c->t_ns == want->t_ns && c->entity == want->entity && c->field == want->field &&
+		   c->value == want->value;
+	return 0;
+}
+
+static void test_processes(const char *path)
+{
+	struct tg_process_block *b = tg_process_block_new();
+	struct cells e = { .want = b, .same = true };
+	struct tg_writer *w = NULL;
+	struct tg_reader *r = NULL;
+	uint64_t seed = 11;
+
+	/* more than one chunk takes */
+	for (int64_t i = 0; i < 300000; i++) {
+		struct tg_process_cell cell = { .t_ns = i / 50 * 100000000,
+			.entity = (uint32_t)(t_random(&seed) % 3000),
+			.field = (uint32_t)(i % TG_PROCESS_FIELDS),
+			.value = i % 17 ? i * 1000 : TG_MISSING };
+
+		tg_process_block_add(b, &cell);
+	}
+	b->cell[7].entity = UINT32_MAX;
+	unlink(path);
+	T_EQ_I(tg_writer_open(&w, path, R_SESSION, NULL), 0);
+	T_EQ_I(tg_writer_processes(w, b), 0);
+	T_EQ_I(tg_writer_finish(w), 0);
+	T_EQ_I(tg_reader_open(&r, path, NULL), 0);
+	T_EQ_I(tg_reader_processes(r, 1, INT64_MIN, INT64_MAX, compare_cell, &e), 0);
+	T_EQ_I(e.at, b->n);
+	T_OK(e.same);
+	e.at = 100;
+	T_EQ_I(tg_reader_processes(r, 1, 200000000, 300000000, compare_cell, &e), 0);
+	T_EQ_I(e.at, 200);
+	T_OK(e.same);
+	T_EQ_I(tg_reader_processes(r, 2, INT64_MIN, INT64_MAX, compare_cell, &e), 0);
+	T_EQ_I(e.at, 200);
+	tg_reader_close(r);
+	tg_process_block_free(b);
+}
+
+int main(void)
+{
+	char dir[] = "/tmp/tg-test-XXXXXX", path[64];
+
+	if (!mkdtemp(dir))
+		return 1;
+	snprintf(path, sizeof(path), "%s/x.tacho", dir);
+	for (uint64_t seed = 1; seed <= 20; seed++)
+		round_trip(path, seed * UINT64_C(0x9e3779b97f4a7c15));
+	test_window(path);
+	test_sessions(path);
+	test_processes(path);
+	unlink(path);
+	rmdir(dir);
+	return t_done();
+}
