@@ -43,8 +43,8 @@ needs_deep='
 cmd valgrind                valgrind
 '
 
-say() { printf '%s\n' "$*"; }
-die() { printf '%s\n' "$*" >&2; exit 1; }
+say() { printf '%s\n' "$@"; }
+die() { say "$@" >&2; exit 1; }
 
 have() { # have KIND NAME: is it there?
 	local name
