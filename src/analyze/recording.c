@@ -1,0 +1,635 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/recording.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sys/types.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "record/format.h"
+
+#include "base/mem.h"
+
+#define CLOCK_STEP_NS (100 * TG_NS_PER_MS) /* smaller differences are drift, not steps */
+
+/* While loading: the lists with their capacities, and open spans by number. */
+struct load {
+	struct tg_recording *r;
+	size_t cap_spans, cap_lives, cap_moments;
+	size_t *by_number; /* hash of span number -> index + 1 */
+	size_t n_slots;
+};
+
+static void steps_add(struct tg_steps *s, int64_t t_ns, int64_t value, const char *why)
+{
+	TG_GROW(s->step, s->n + 1, s->cap);
+	s->step[s->n++] = (struct tg_step){ t_ns, value, why ? tg_xstrdup(why) : NULL };
+}
+
+static void steps_release(struct tg_steps *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free(s->step[i].why);
+	free(s->step);
+}
+
+/* Index of the last step at or before t_ns, or -1. */
+static ssize_t steps_find(const struct tg_steps *s, int64_t t_ns)
+{
+	size_t lo = 0, hi = s->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->step[mid].t_ns <= t_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return (ssize_t)lo - 1;
+}
+
+int64_t tg_steps_at(const struct tg_steps *steps, int64_t t_ns)
+{
+	ssize_t i = steps_find(steps, t_ns);
+
+	if (!steps->n)
+		return TG_MISSING;
+	return steps->step[i < 0 ? 0 : i].value;
+}
+
+struct tg_span_session *tg_recording_session(const struct tg_recording *r, uint32_t number)
+{
+	for (size_t i = 0; i < r->n_sessions; i++)
+		if (r->session[i].number == number)
+			return &r->session[i];
+	return NULL;
+}
+
+/* Stamps from outside may be anything: sums must not overflow. */
+static int64_t add_sat(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return a < 0 ? INT64_MIN : INT64_MAX;
+	return sum;
+}
+
+int64_t tg_session_utc(const struct tg_span_session *s, int64_t mono_ns)
+{
+	int64_t offset = tg_steps_at(&s->clock, mono_ns);
+
+	return offset == TG_MISSING ? mono_ns : add_sat(mono_ns, offset);
+}
+
+int64_t tg_session_mono(const struct tg_span_session *s, int64_t utc_ns)
+{
+	int64_t mono = utc_ns;
+
+	for (size_t i = 0; i < s->clock.n; i++) {
+		const struct tg_step *c = &s->clock.step[i];
+		int64_t t = add_sat(utc_ns, c->value == INT64_MIN ? INT64_MAX : -c->value);
+
+		if (i > 0 && t < c->t_ns) /* within the jump, or before it */
+			return TG_MIN(mono, c->t_ns);
+		mono = t;
+	}
+	return mono;
+}
+
+/*
+ * A clock reading. Small differences are slewing, and a step backwards would make time run
+ * backwards in every chart: both keep the old offset. A jump forward is a suspend or a set clock.
+ */
+static void add_clock(struct tg_span_session *s, int64_t mono_ns, int64_t real_ns)
+{
+	int64_t offset, delta;
+
+	if (__builtin_sub_overflow(real_ns, mono_ns, &offset))
+		return;
+	if (s->clock.n) {
+		const struct tg_step *last = &s->clock.step[s->clock.n - 1];
+
+		if (mono_ns < last->t_ns || __builtin_sub_overflow(offset, last->value, &delta) ||
+			delta < CLOCK_STEP_NS)
+			return;
+	}
+	steps_add(&s->clock, mono_ns, offset, NULL);
+}
+
+/* ---- spans by number ---- */
+
+static size_t *slot_of(struct load *l, uint64_t number)
+{
+	size_t i = (size_t)((number * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (l->n_slots - 1);
+
+	while (l->by_number[i] && l->r->span[l->by_number[i] - 1].number != number)
+		i = (i + 1) & (l->n_slots - 1);
+	return &l->by_number[i];
+}
+
+static struct tg_span *span_find(struct load *l, uint64_t number)
+{
+	size_t at = l->n_slots ? *slot_of(l, number) : 0;
+
+	return at ? &l->r->span[at - 1] : NULL;
+}
+
+static void index_span(struct load *l, size_t at)
+{
+	if ((l->r->n_spans + 1) * 2 > l->n_slots) {
+		l->n_slots = TG_MAX(l->n_slots * 2, (size_t)64);
+		free(l->by_number);
+		l->by_number = tg_xcalloc(l->n_slots, sizeof(*l->by_number));
+		for (size_t i = 0; i < at; i++)
+			*slot_of(l, l->r->span[i].number) = i + 1;
+	}
+	*slot_of(l, l->r->span[at].number) = at + 1;
+}
+
+static char *dup_str(const struct tg_json *v)
+{
+	const char *s = tg_json_str(v, NULL);
+
+	return s ? tg_xstrdup(s) : NULL;
+}
+
+static char *dup_json(const struct tg_json *v)
+{
+	struct tg_buf b = TG_BUF_INIT;
+
+	if (!tg_json_is_object(v))
+		return NULL;
+	tg_json_dump(v, &b);
+	return tg_buf_detach(&b);
+}
+
+static bool on_begin(struct load *l, struct tg_span_session *s, const struct tg_json *v, int64_t t)
+{
+	struct tg_recording *r = l->r;
+	int64_t number = tg_json_int(tg_json_get(v, "span"), TG_NO_NUMBER);
+	const char *kind = tg_json_str(tg_json_get(v, "kind"), NULL);
+	int64_t parent = tg_json_int(tg_json_get(v, "parent"), 0);
+	struct tg_span *span;
+
+	if (number <= 0 || !kind || span_find(l, (uint64_t)number))
+		return false;
+	TG_GROW(r->span, r->n_spans + 1, l->cap_spans);
+	span = &r->span[r->n_spans];
+	*span = (struct tg_span){
+		.number = (uint64_t)number,
+		.parent = parent > 0 ? (uint64_t)parent : 0,
+		.session = s->number,
+		.kind = tg_xstrdup(kind),
+		.name = dup_str(tg_json_get(v, "name")),
+		.lane = dup_str(tg_json_get(v, "lane")),
+		.code = dup_str(tg_json_get(v, "code")),
+		.attrs = dup_json(tg_json_get(v, "attrs")),
+		.status = tg_xstrdup("unknown"),
+		.index = TG_NO_NUMBER,
+		.count = tg_json_int(tg_json_get(v, "count"), TG_NO_NUMBER),
+		.begin_ns = t,
+		.end_ns = t,
+		.open = true,
+	};
+	index_span(l, r->n_spans);
+	r->n_spans++;
+	return true;
+}
+
+static bool on_end(struct load *l, struct tg_span_session *s, const struct tg_json *v, int64_t t)
+{
+	int64_t number = tg_json_int(tg_json_get(v, "span"), TG_NO_NUMBER);
+	const char *status = tg_json_str(tg_json_get(v, "status"), NULL);
+	struct tg_span *span = number > 0 ? span_find(l, (uint64_t)number) : NULL;
+
+	if (!span || !span->open) /* its beginning is lost: nothing is known of it */
+		return false;
+	if (span->session != s->number) {
+		const struct tg_span_session *own = tg_recording_session(l->r, span->session);
+
+		t = own ? tg_session_mono(own, tg_session_utc(s, t)) : span->begin_ns;
+	}
+	span->open = false;
+	span->end_ns = TG_MAX(t, span->begin_ns);
+	if (status) {
+		free(span->status);
+		span->status = tg_xstrdup(status);
+	}
+	if (tg_json_is_object(tg_json_get(v, "attrs")) && !span->attrs)
+		span->attrs = dup_json(tg_json_get(v, "attrs"));
+	return true;
+}
+
+static bool on_birth(struct load *l, struct tg_span_session *s, const struct tg_json *v, int64_t t)
+{
+	struct tg_recording *r = l->r;
+	int64_t entity = tg_json_int(tg_json_get(v, "entity"), -1);
+
+	if (entity < 0 || entity > UINT32_MAX)
+		return false;
+	TG_GROW(r->life, r->n_lives + 1, l->cap_lives);
+	r->life[r->n_lives++] = (struct tg_life){
+		.session = s->number,
+		.entity = (uint32_t)entity,
+		.pid = tg_json_int(tg_json_get(v, "pid"), 0),
+		.birth_ns = t,
+		.death_ns = INT64_MAX,
+		.cpu_ns = TG_MISSING,
+		.comm = dup_str(tg_json_get(v, "comm")),
+		.args = dup_str(tg_json_get(v, "args")),
+	};
+	return true;
+}
+
+static bool on_death(struct load *l, struct tg_span_session *s, const struct tg_json *v, int64_t t)
+{
+	int64_t entity = tg_json_int(tg_json_get(v, "entity"), -1);
+
+	/* most of those that die were born a short while ago */
+	for (size_t i = l->r->n_lives; i-- > 0;) {
+		struct tg_life *life = &l->r->life[i];
+
+		if (life->entity == entity && life->session == s->number) {
+			life->death_ns = t;
+			life->cpu_ns = tg_json_int(tg_json_get(v, "cpu_ns"), TG_MISSING);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void add_moment(
+	struct load *l, struct tg_span_session *s, int64_t t, const char *what, const char *json)
+{
+	struct tg_recording *r = l->r;
+
+	TG_GROW(r->moment, r->n_moments + 1, l->cap_moments);
+	r->moment[r->n_moments++] = (struct tg_moment){
+		.session = s->number,
+		.t_ns = t,
+		.what = tg_xstrdup(what),
+		.json = tg_xstrdup(json),
+	};
+}
+
+/* {"ev":"limit","t":81234,"what":"cores","value":2,"why":"affinity"} */
+static bool on_limit(struct tg_span_session *s, const struct tg_json *v, int64_t t)
+{
+	const char *what = tg_json_str(tg_json_get(v, "what"), "");
+	double value = tg_json_num(tg_json_get(v, "value"), NAN);
+	const char *why = tg_json_str(tg_json_get(v, "why"), "");
+
+	if (!(value >= 0 && value < 9e15))
+		return false;
+	if (!strcmp(what, "cores"))
+		steps_add(&s->cores, t, (int64_t)(value * 1000 + 0.5), why);
+	else if (!strcmp(what, "memory_bytes"))
+		steps_add(&s->memory, t, (int64_t)value, why);
+	return true;
+}
+
+static bool take_event(
+	struct load *l, struct tg_span_session *s, const struct tg_json *v, const char *json)
+{
+	const char *ev = tg_json_str(tg_json_get(v, "ev"), "");
+	int64_t t = tg_json_int(tg_json_get(v, "t"), TG_MISSING);
+	bool ok = true, keep = false;
+
+	if (t == TG_MISSING)
+		return false;
+	if (!strcmp(ev, "begin"))
+		ok = on_begin(l, s, v, t);
+	else if (!strcmp(ev, "end"))
+		ok = on_end(l, s, v, t);
+	else if (!strcmp(ev, "birth"))
+		ok = on_birth(l, s, v, t);
+	else if (!strcmp(ev, "death"))
+		ok = on_death(l, s, v, t);
+	else if (!strcmp(ev, "clock"))
+		add_clock(s, tg_json_int(tg_json_get(v, "mono_ns"), t),
+			tg_json_int(tg_json_get(v, "real_ns"), INT64_MIN));
+	else if (!strcmp(ev, "interval"))
+		steps_add(&s->period, t, tg_json_int(tg_json_get(v, "ns"), 0), NULL);
+	else if (!strcmp(ev, "missed"))
+		steps_add(&s->missed, t, tg_json_int(tg_json_get(v, "n"), 0), NULL);
+	else if (!strcmp(ev, "limit"))
+		keep = ok = on_limit(s, v, t);
+	else if (!strcmp(ev, "gap")) {
+		steps_add(&s->gap, tg_json_int(tg_json_get(v, "from"), t),
+			tg_json_int(tg_json_get(v, "to"), t), NULL);
+		keep = true;
+	} else if (!strcmp(ev, "mark") || !strcmp(ev, "note") || !strcmp(ev, "root_end"))
+		keep = true;
+	if (ok && t > 0) {
+		s->first_ns = s->first_ns ? TG_MIN(s->first_ns, t) : t;
+		s->last_ns = TG_MAX(s->last_ns, t);
+	}
+	if (keep)
+		add_moment(l, s, t, ev, json);
+	return ok;
+}
+
+static int each_event(void *ctx, uint32_t session, const char *json, size_t len)
+{
+	struct load *l = ctx;
+	struct tg_span_session *s = tg_recording_session(l->r, session);
+	struct tg_json *v = s ? tg_json_parse(json, len, NULL) : NULL;
+
+	if (!v || !take_event(l, s, v, json))
+		l->r->n_bad++;
+	tg_json_free(v);
+	return 0;
+}
+
+/* ---- sessions ---- */
+
+static void load_session(struct tg_recording *r, size_t i, const struct tg_session *from)
+{
+	struct tg_span_session *s = &r->session[i];
+	struct tg_json *v = tg_json_parse(from->json, strlen(from->json), NULL);
+	const struct tg_json *clock = tg_json_get(v, "clock");
+	char *machine = dup_json(tg_json_get(v, "machine"));
+
+	*s = (struct tg_span_session){ .number = from->number };
+	s->host = dup_str(tg_json_get(v, "host"));
+	if (!s->host)
+		s->host = tg_xstrdup("");
+	if (clock)
+		add_clock(s, tg_json_int(tg_json_get(clock, "mono_ns"), 0),
+			tg_json_int(tg_json_get(clock, "real_ns"), INT64_MIN));
+	if (machine) {
+		free(r->machine);
+		r->machine = machine;
+	}
+	tg_json_free(v);
+}
+
+static void load_sessions(struct tg_recording *r)
+{
+	const struct tg_session *session = tg_reader_sessions(r->reader, &r->n_sessions);
+	const struct tg_table *table;
+	size_t n;
+
+	r->session = tg_xcalloc(r->n_sessions + 1, sizeof(*r->session));
+	for (size_t i = 0; i < r->n_sessions; i++)
+		load_session(r, i, &session[i]);
+	table = tg_reader_tables(r->reader, &n);
+	for (size_t i = 0; i < n; i++) {
+		struct tg_span_session *s = tg_recording_session(r, table[i].session);
+
+		if (!s || !table[i].last_ns)
+			continue;
+		s->first_ns =
+			s->first_ns ? TG_MIN(s->first_ns, table[i].first_ns) : table[i].first_ns;
+		s->last_ns = TG_MAX(s->last_ns, table[i].last_ns);
+	}
+}
+
+/* ---- after the events ---- */
+
+/*
+ * The recorder died, or is still at work: what is open lasts to the last thing that is known. A
+ * kernel runs one cell at a time, so a cell whose end is lost lasts no longer than to the next.
+ */
+static void close_open(struct tg_recording *r)
+{
+	int64_t next_ns = INT64_MAX;
+	uint32_t next_session = 0;
+
+	for (size_t i = r->n_spans; i-- > 0;) {
+		struct tg_span *span = &r->span[i];
+		const struct tg_span_session *s = tg_recording_session(r, span->session);
+		bool cell = !strcmp(span->kind, "cell");
+
+		if (span->open && s) {
+			span->end_ns = TG_MAX(span->begin_ns, s->last_ns);
+			if (cell && next_session == span->session)
+				span->end_ns =
+					TG_MIN(span->end_ns, TG_MAX(next_ns, span->begin_ns));
+		}
+		if (cell) {
+			next_ns = span->begin_ns;
+			next_session = span->session;
+		}
+	}
+}
+
+/* A span belongs to the run around it; where that is not said, to the run that began last. */
+static void find_runs(struct load *l)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < l->r->n_spans; i++) {
+		struct tg_span *span = &l->r->span[i], *up = span;
+
+		/* parents may form a ring in a damaged file */
+		for (int depth = 0; up && depth < 64; depth++) {
+			if (!strcmp(up->kind, "run")) {
+				span->run = up->number;
+				break;
+			}
+			up = up->parent ? span_find(l, up->parent) : NULL;
+		}
+		if (!strcmp(span->kind, "run"))
+			last = span->number;
+		else if (!span->run)
+			span->run = last;
+	}
+}
+
+/* Kinds are few; what comes beyond these is counted together. */
+static void count_indices(struct tg_recording *r)
+{
+	static const char *const kind[] = { "cell", "stage", "task", "block", "region" };
+	int64_t n[TG_ARRAY_SIZE(kind) + 1] = { 0 };
+
+	for (size_t i = 0; i < r->n_spans; i++) {
+		size_t k = 0;
+
+		if (!strcmp(r->span[i].kind, "run"))
+			continue;
+		while (k < TG_ARRAY_SIZE(kind) && strcmp(r->span[i].kind, kind[k]) != 0)
+			k++;
+		r->span[i].index = n[k]++;
+	}
+}
+
+static void date_all(struct tg_recording *r)
+{
+	for (size_t i = 0; i < r->n_spans; i++) {
+		const struct tg_span_session *s = tg_recording_session(r, r->span[i].session);
+
+		r->span[i].begin_utc_ns = tg_session_utc(s, r->span[i].begin_ns);
+		r->span[i].end_utc_ns = tg_session_utc(s, r->span[i].end_ns);
+	}
+	for (size_t i = 0; i < r->n_moments; i++)
+		r->moment[i].utc_ns = tg_session_utc(
+			tg_recording_session(r, r->moment[i].session), r->moment[i].t_ns);
+}
+
+int tg_recording_load(
+	struct tg_recording **out, struct tg_reader *reader, const char *path, struct tg_err *err)
+{
+	struct tg_recording *r = tg_xcalloc(1, sizeof(*r));
+	struct load l = { .r = r };
+	int rc;
+
+	*out = NULL;
+	r->reader = reader;
+	r->path = tg_xstrdup(path);
+	load_sessions(r);
+	rc = tg_reader_events(reader, each_event, &l);
+	if (rc < 0) {
+		tg_err_set(err, rc, "%s: %s", path, strerror(-rc));
+		free(l.by_number);
+		tg_recording_close(r);
+		return rc;
+	}
+	close_open(r);
+	find_runs(&l);
+	count_indices(r);
+	date_all(r);
+	free(l.by_number);
+	*out = r;
+	return 0;
+}
+
+int tg_recording_open(struct tg_recording **out, const char *path, struct tg_err *err)
+{
+	struct tg_reader *reader;
+	int rc = tg_reader_open(&reader, path, err);
+
+	*out = NULL;
+	return rc < 0 ? rc : tg_recording_load(out, reader, path, err);
+}
+
+static void span_release(struct tg_span *span)
+{
+	free(span->kind);
+	free(span->name);
+	free(span->lane);
+	free(span->code);
+	free(span->attrs);
+	free(span->status);
+}
+
+void tg_recording_close(struct tg_recording *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->n_sessions; i++) {
+		struct tg_span_session *s = &r->session[i];
+
+		free(s->host);
+		steps_release(&s->clock);
+		steps_release(&s->period);
+		steps_release(&s->missed);
+		steps_release(&s->gap);
+		steps_release(&s->cores);
+		steps_release(&s->memory);
+		free(s->peaks.cell);
+	}
+	for (size_t i = 0; i < r->n_lives; i++) {
+		free(r->life[i].comm);
+		free(r->life[i].args);
+	}
+	for (size_t i = 0; i < r->n_spans; i++)
+		span_release(&r->span[i]);
+	for (size_t i = 0; i < r->n_moments; i++) {
+		free(r->moment[i].what);
+		free(r->moment[i].json);
+	}
+	free(r->session);
+	free(r->span);
+	free(r->life);
+	free(r->moment);
+	free(r->machine);
+	free(r->path);
+	tg_reader_close(r->reader);
+	free(r);
+}
+
+static int each_peak(void *ctx, const struct tg_process_cell *cell)
+{
+	struct tg_peaks *p = ctx;
+
+	if (cell->field != TG_PROCESS_HWM_BYTES || cell->value == TG_MISSING)
+		return 0;
+	TG_GROW(p->cell, p->n + 1, p->cap);
+	p->cell[p->n++] = *cell;
+	return 0;
+}
+
+int tg_recording_peaks(struct tg_recording *r, uint32_t session, const struct tg_peaks **peaks)
+{
+	struct tg_span_session *s = tg_recording_session(r, session);
+	int rc = 0;
+
+	if (!s->peaks.loaded)
+		rc = tg_reader_processes(
+			r->reader, session, INT64_MIN, INT64_MAX, each_peak, &s->peaks);
+	s->peaks.loaded = true;
+	*peaks = &s->peaks;
+	return TG_MIN(rc, 0);
+}
+
+void tg_recording_only_run(struct tg_recording *r, int64_t run)
+{
+	size_t n = 0;
+
+	if (run < 0)
+		for (size_t i = 0; i < r->n_spans; i++)
+			if (!strcmp(r->span[i].kind, "run"))
+				run = (int64_t)r->span[i].number;
+	if (run < 0)
+		return;
+	for (size_t i = 0; i < r->n_spans; i++) {
+		if (r->span[i].run == (uint64_t)run)
+			r->span[n++] = r->span[i];
+		else
+			span_release(&r->span[i]);
+	}
+	r->n_spans = n;
+	count_indices(r);
+}
+
+/* ---- names ---- */
+
+void tg_plain(struct tg_buf *out, const char *s, size_t max)
+{
+	size_t n = 0;
+
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if ((c & 0xC0) != 0x80 && n++ == max) { /* not in the middle of a character */
+			tg_buf_adds(out, "…");
+			return;
+		}
+		/* C1 controls are C2 80..9F in UTF-8; terminals obey them like ESC */
+		if (c == 0xC2 && (unsigned char)s[1] >= 0x80 && (unsigned char)s[1] < 0xA0) {
+			tg_buf_addc(out, ' ');
+			s++;
+		} else {
+			tg_buf_addc(out, c < 0x20 || c == 0x7F ? ' ' : *s);
+		}
+	}
+}
+
+void tg_span_label(const struct tg_span *span, struct tg_buf *out)
+{
+	if (span->index != TG_NO_NUMBER && !strcmp(span->kind, "cell"))
+		tg_buf_addf(out, "[%lld]", (long long)span->index);
+	else if (span->index != TG_NO_NUMBER && !span->name)
+		tg_buf_addf(out, "%.20s [%lld]", span->kind, (long long)span->index);
+	else if (!span->name)
+		tg_plain(out, span->kind, 20);
+	if (span->name) {
+		if (out->len && !strcmp(span->kind, "cell"))
+			tg_buf_addc(out, ' ');
+		tg_plain(out, span->name, 40);
+	}
+}

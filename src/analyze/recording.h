@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What happened in a recording: its sessions with their clocks and limits, its spans, the lives of
+ * processes. Loaded once from the events; samples stay in the file and are read by series.h and
+ * totals.h. Bad events are skipped and counted, never fatal.
+ */
+#ifndef TG_ANALYZE_RECORDING_H
+#define TG_ANALYZE_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "record/reader.h"
+
+#define TG_NO_NUMBER (-1)
+
+/* A value that holds from `t_ns` on. */
+struct tg_step {
+	int64_t t_ns;
+	int64_t value;
+	char *why; /* of limits; else NULL */
+};
+
+struct tg_steps {
+	struct tg_step *step;
+	size_t n, cap;
+};
+
+/* Peaks of RSS (VmHWM) that the kernel kept for the processes of one session, in order of time. */
+struct tg_peaks {
+	struct tg_process_cell *cell;
+	size_t n, cap;
+	bool loaded;
+};
+
+/* One run of a recorder. Monotonic stamps of one session mean nothing in another. */
+struct tg_span_session {
+	uint32_t number;
+	char *host; /* "" when unknown */
+	struct tg_steps clock; /* monotonic time -> what to add to get UTC */
+	struct tg_steps period; /* of the sampler, ns */
+	struct tg_steps missed; /* ticks that were skipped, at each moment */
+	struct tg_steps gap; /* from t_ns to value no samples are stored */
+	struct tg_steps cores; /* limit: thousandths of a core */
+	struct tg_steps memory; /* limit: bytes */
+	int64_t first_ns, last_ns; /* of samples and events; 0, 0 when there are none */
+	struct tg_peaks peaks; /* see tg_recording_peaks */
+};
+
+/* A process of the measured tree, as far as it was seen. */
+struct tg_life {
+	uint32_t session;
+	uint32_t entity;
+	int64_t pid;
+	int64_t birth_ns, death_ns; /* monotonic; INT64_MAX: alive at the end */
+	int64_t cpu_ns; /* in all, told at its death; TG_MISSING: unknown */
+	char *comm, *args; /* NULL: unknown */
+};
+
+struct tg_span {
+	uint64_t number; /* unique in the file */
+	uint64_t parent; /* number of the span around it; 0: none */
+	uint64_t run; /* number of the run it belongs to; 0: none */
+	uint32_t session;
+	char *kind, *name, *lane, *code, *attrs; /* kind is never NULL; others: NULL is unknown */
+	char *status; /* "ok", "error", "aborted", "died", "unknown" */
+	int64_t index; /* n-th of its kind in the view, from 0; TG_NO_NUMBER for runs */
+	int64_t count; /* the front end's execution count; TG_NO_NUMBER: unknown */
+	int64_t begin_ns, end_ns; /* monotonic */
+	int64_t begin_utc_ns, end_utc_ns;
+	bool open; /* no end was recorded: end_ns is that of the last sample, or of the next cell */
+};
+
+/* A moment or a fact that is neither a span nor a process: mark, note, gap, limit, root_end. */
+struct tg_moment {
+	uint32_t session;
+	int64_t t_ns, utc_ns;
+	char *what; /* the event's "ev" */
+	char *json; /* all of it */
+};
+
+struct tg_recording {
+	char *path;
+	struct tg_reader *reader;
+	struct tg_span_session *session;
+	size_t n_sessions;
+	struct tg_span *span; /* in order of their beginning in the file */
+	size_t n_spans;
+	struct tg_life *life;
+	size_t n_lives;
+	struct tg_moment *moment;
+	size_t n_moments;
+	char *machine; /* JSON object of the last session's machine, or NULL */
+	uint64_t n_bad; /* events that could not be understood */
+};
+
+/* Load `path`. 0, or -errno with a sentence. */
+int tg_recording_open(struct tg_recording **out, const char *path, struct tg_err *err);
+
+/* The same from a reader that is open; takes it, also when it fails. */
+int tg_recording_load(
+	struct tg_recording **out, struct tg_reader *reader, const char *path, struct tg_err *err);
+void tg_recording_close(struct tg_recording *r);
+
+/*
+ * See only the run that is span `run` and what belongs to it (a kernel sees its own cells): other
+ * spans are dropped and indices counted anew. `run` < 0: the last run, when there is one.
+ */
+void tg_recording_only_run(struct tg_recording *r, int64_t run);
+
+struct tg_span_session *tg_recording_session(const struct tg_recording *r, uint32_t number);
+
+/* Load (at the first call) the peaks of a session. Borrowed. 0 or -errno. */
+int tg_recording_peaks(struct tg_recording *r, uint32_t session, const struct tg_peaks **peaks);
+
+/* UTC in ns of a monotonic stamp. Rises with `mono_ns`, whatever was done to the clock. */
+int64_t tg_session_utc(const struct tg_span_session *s, int64_t mono_ns);
+
+/* The stamp of that session which tg_session_utc maps to `utc_ns`, or the nearest. */
+int64_t tg_session_mono(const struct tg_span_session *s, int64_t utc_ns);
+
+/* The value in force at `t_ns` (that of the first step when before it), or TG_MISSING. */
+int64_t tg_steps_at(const struct tg_steps *steps, int64_t t_ns);
+
+/* "[3] name", "[3]" or "kind [3]": what a span is called in tables and charts. One line. */
+void tg_span_label(const struct tg_span *span, struct tg_buf *out);
+
+/* Append `s` as one line of at most `max` characters: control characters become blanks. */
+void tg_plain(struct tg_buf *out, const char *s, size_t max);
+
+#endif

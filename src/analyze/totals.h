@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a span cost: differences of counters between its edges, peaks and means within, for every
+ * field of `show --json`. NaN is unknown and never turns into 0. A total is exact when a row was
+ * taken at both edges: within 0.3 ms or a twentieth of the span; else it is interpolated.
+ */
+#ifndef TG_ANALYZE_TOTALS_H
+#define TG_ANALYZE_TOTALS_H
+
+#include "analyze/recording.h"
+
+#define TG_EDGE_NS      INT64_C(300000)
+#define TG_VERDICTS_MAX 4
+
+struct tg_totals {
+	double wall_s;
+	double cpu_s; /* of the tree */
+	double cores_mean, cores_max;
+	double cores_allowed; /* limit in force, or NaN */
+	double memory_limit_bytes;
+	double rss_begin_bytes, rss_peak_bytes, pss_peak_bytes, vms_peak_bytes;
+	double mem_retained_bytes; /* RSS at the end less RSS at the beginning */
+	double read_bytes, write_bytes; /* of the tree, to and from storage */
+	double rchar_bytes, wchar_bytes; /* of the tree, by system calls */
+	double read_ops, write_ops;
+	double disk_read_bytes, disk_write_bytes; /* of all disks of the machine */
+	double net_rx_bytes, net_tx_bytes; /* of the machine's devices */
+	double nfs_read_bytes, nfs_write_bytes;
+	double gpu_util_mean_pct, gpu_mem_peak_bytes;
+	double energy_j;
+	double throttled_s;
+	double unattributed_cpu_s;
+	int64_t samples, missed;
+	bool exact, peak_exact;
+	const char *verdict[TG_VERDICTS_MAX]; /* static strings */
+	size_t n_verdicts;
+};
+
+/* Returns 0 or -errno of reading; what the recording does not have is NaN in `out`. */
+int tg_totals_of(struct tg_recording *r, const struct tg_span *span, struct tg_totals *out);
+
+#endif
