@@ -633,3 +633,15 @@ void tg_span_label(const struct tg_span *span, struct tg_buf *out)
 		tg_plain(out, span->name, 40);
 	}
 }
+
+void tg_utc_text(struct tg_buf *out, int64_t utc_ns)
+{
+	int64_t us = utc_ns / 1000 - (utc_ns % 1000 < 0);
+	time_t s = us / 1000000 - (us % 1000000 < 0);
+	struct tm tm;
+
+	if (!gmtime_r(&s, &tm) || tm.tm_year > 8099)
+		return;
+	tg_buf_addf(out, "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", tm.tm_year + 1900, tm.tm_mon + 1,
+		tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(us - s * 1000000));
+}

@@ -131,4 +131,7 @@ void tg_span_label(const struct tg_span *span, struct tg_buf *out);
 /* Append `s` as one line of at most `max` characters: control characters become blanks. */
 void tg_plain(struct tg_buf *out, const char *s, size_t max);
 
+/* Append a date as ISO 8601 in UTC with microseconds: "2026-12-01T20:58:23.092776Z". */
+void tg_utc_text(struct tg_buf *out, int64_t utc_ns);
+
 #endif

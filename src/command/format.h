@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Numbers for people: three significant digits, a blank, a unit. NaN appends "–", which is also
+ * what tables show for unknown. No thousands separators, no locale.
+ */
+#ifndef TG_COMMAND_FORMAT_H
+#define TG_COMMAND_FORMAT_H
+
+#include "analyze/totals.h"
+#include "base/buf.h"
+
+void tg_fmt_number(struct tg_buf *out, double v); /* "28.1", "0.05", "1234" */
+void tg_fmt_bytes(struct tg_buf *out, double bytes); /* "55.1 GB": powers of 1000 */
+void tg_fmt_seconds(struct tg_buf *out, double s); /* "3.2 ms", "21.5 s", "12 min 5 s" */
+
+/* "21.5 s · 28.1 of 32 cores · peak 55.1 GB of 72 · +43 GB kept": what happened, in one line. */
+void tg_fmt_headline(struct tg_buf *out, const struct tg_totals *t);
+
+/* Columns that a terminal needs for UTF-8 text of one column a character. */
+size_t tg_fmt_width(const char *s);
+
+/* Append `s` and blanks up to `width` columns, or blanks first. */
+void tg_fmt_left(struct tg_buf *out, const char *s, size_t width);
+void tg_fmt_right(struct tg_buf *out, const char *s, size_t width);
+
+/* Eight steps of height for each value in [0, top]; a blank where it is NaN. */
+void tg_fmt_spark(struct tg_buf *out, const double *v, size_t n, double top);
+
+#endif

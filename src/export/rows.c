@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows of all tables as one table: ten seconds at a time are read, sorted and handed over. */
+#include <errno.h>
+
+#include "base/clock.h"
+#include "export/export.h"
+
+#include "base/mem.h"
+
+#define WINDOW_NS (10 * TG_NS_PER_S)
+#define EDGE_NS   INT64_C(300000) /* an edge row is stamped a moment after the edge */
+
+void tg_export_columns_of(const struct tg_recording *r, struct tg_export_columns *out)
+{
+	size_t n;
+	const struct tg_table *table = tg_reader_tables(r->reader, &n);
+
+	*out = (struct tg_export_columns){ 0 };
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < table[i].n_columns; k++) {
+			const struct tg_column *c = &table[i].column[k];
+			bool known = out->n >= TG_EXPORT_COLUMNS_MAX;
+
+			for (size_t j = 0; j < out->n && !known; j++)
+				known = !strcmp(out->column[j]->metric->name, c->metric->name) &&
+					!strcmp(out->column[j]->instance, c->instance);
+			if (known)
+				continue;
+			TG_GROW(out->column, out->n + 1, out->cap);
+			out->column[out->n++] = c;
+		}
+	}
+}
+
+int tg_export_flush(const struct tg_export *e, struct tg_buf *b)
+{
+	int r = b->len ? e->sink.write(e->sink.ctx, b->data, b->len) : 0;
+
+	tg_buf_clear(b);
+	return r;
+}
+
+void tg_export_value(struct tg_buf *out, int64_t value, int scale)
+{
+	uint64_t a = value < 0 ? -(uint64_t)value : (uint64_t)value, unit = 1;
+
+	if (value < 0)
+		tg_buf_addc(out, '-');
+	if (scale >= 0 || scale < -18) {
+		tg_buf_addf(out, "%llu", (unsigned long long)a);
+		if (scale)
+			tg_buf_addf(out, "e%d", scale);
+		return;
+	}
+	for (int i = scale; i < 0; i++)
+		unit *= 10;
+	tg_buf_addf(out, "%llu.%0*llu", (unsigned long long)(a / unit), -scale,
+		(unsigned long long)(a % unit));
+}
+
+/* ---- one window ---- */
+
+struct row {
+	int64_t t_ns;
+	size_t order; /* rows of the same moment stay in the order of their tables */
+	int64_t *value;
+};
+
+struct window {
+	int64_t from_ns, to_ns; /* [from, to) */
+	const size_t *map; /* column of the table being read -> column of the export */
+	size_t n_columns, n_map;
+	struct row *row;
+	size_t n, cap;
+};
+
+static int take_block(void *ctx, const struct tg_block *block)
+{
+	struct window *w = ctx;
+
+	for (uint32_t i = 0; i < block->n_rows; i++) {
+		struct row *row;
+
+		if (block->t_ns[i] < w->from_ns || block->t_ns[i] >= w->to_ns)
+			continue;
+		TG_GROW(w->row, w->n + 1, w->cap);
+		row = &w->row[w->n];
+		row->t_ns = block->t_ns[i];
+		row->order = w->n++;
+		row->value = tg_xmalloc(w->n_columns * sizeof(*row->value));
+		for (size_t c = 0; c < w->n_columns; c++)
+			row->value[c] = TG_MISSING;
+		for (size_t c = 0; c < w->n_map; c++)
+			row->value[w->map[c]] = block->values[c * block->cap + i];
+	}
+	return 0;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->t_ns != y->t_ns)
+		return x->t_ns < y->t_ns ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+static size_t column_index(const struct tg_export_columns *columns, const struct tg_column *c)
+{
+	for (size_t i = 0; i < columns->n; i++)
+		if (!strcmp(columns->column[i]->metric->name, c->metric->name) &&
+			!strcmp(columns->column[i]->instance, c->instance))
+			return i;
+	return columns->n;
+}
+
+/* ---- all of it ---- */
+
+struct source {
+	const struct tg_table *table;
+	uint32_t *column;
+	size_t *map;
+	size_t n;
+};
+
+static struct source *sources_of(const struct tg_export *e, const struct tg_export_columns *columns,
+	uint32_t session, size_t *n_sources)
+{
+	size_t n_tables;
+	const struct tg_table *table = tg_reader_tables(e->recording->reader, &n_tables);
+	struct source *source = tg_xcalloc(n_tables + 1, sizeof(*source));
+
+	*n_sources = 0;
+	for (size_t i = 0; i < n_tables; i++) {
+		struct source *s = &source[*n_sources];
+
+		if (table[i].session != session || !table[i].n_rows)
+			continue;
+		s->table = &table[i];
+		s->column = tg_xcalloc(table[i].n_columns + 1, sizeof(*s->column));
+		s->map = tg_xcalloc(table[i].n_columns + 1, sizeof(*s->map));
+		for (size_t k = 0; k < table[i].n_columns; k++) {
+			size_t at = column_index(columns, &table[i].column[k]);
+
+			if (at == columns->n)
+				continue;
+			s->column[s->n] = (uint32_t)k;
+			s->map[s->n++] = at;
+		}
+		(*n_sources)++;
+	}
+	return source;
+}
+
+/* The chosen cell or stage that began last among those that hold `t_ns`. */
+static const struct tg_span *cell_at(const struct tg_export *e, uint32_t session, int64_t t_ns)
+{
+	const struct tg_span *best = NULL;
+
+	for (size_t i = 0; i < e->n_spans; i++) {
+		const struct tg_span *s = e->span[i];
+
+		if (s->session != session || s->begin_ns > t_ns || s->end_ns + EDGE_NS < t_ns ||
+			(strcmp(s->kind, "cell") != 0 && strcmp(s->kind, "stage") != 0))
+			continue;
+		if (!best || s->begin_ns >= best->begin_ns)
+			best = s;
+	}
+	return best;
+}
+
+static bool wanted(const struct tg_export *e, uint32_t session, int64_t t_ns)
+{
+	if (e->whole)
+		return true;
+	for (size_t i = 0; i < e->n_spans; i++)
+		if (e->span[i]->session == session && e->span[i]->begin_ns <= t_ns &&
+			e->span[i]->end_ns + EDGE_NS >= t_ns)
+			return true;
+	return false;
+}
+
+struct visit {
+	const struct tg_export *e;
+	const struct tg_span_session *session;
+	int (*each)(void *ctx, int64_t utc_ns, const struct tg_span *cell, const int64_t *value);
+	void *ctx;
+};
+
+static int hand_over(const struct visit *v, struct window *w)
+{
+	int rc = 0;
+
+	if (w->n)
+		qsort(w->row, w->n, sizeof(*w->row), compare_rows);
+	for (size_t i = 0; i < w->n && rc == 0;) {
+		struct row *row = &w->row[i++];
+
+		while (i < w->n && w->row[i].t_ns == row->t_ns) {
+			for (size_t c = 0; c < w->n_columns; c++)
+				if (w->row[i].value[c] != TG_MISSING)
+					row->value[c] = w->row[i].value[c];
+			i++;
+		}
+		if (wanted(v->e, v->session->number, row->t_ns))
+			rc = v->each(v->ctx, tg_session_utc(v->session, row->t_ns),
+				cell_at(v->e, v->session->number, row->t_ns), row->value);
+	}
+	for (size_t i = 0; i < w->n; i++)
+		free(w->row[i].value);
+	w->n = 0;
+	return rc;
+}
+
+/* Where rows are, so that an empty hour costs nothing: the earliest table row at or after `t`. */
+static int64_t next_row(const struct source *source, size_t n, int64_t t)
+{
+	int64_t best = INT64_MAX;
+
+	for (size_t i = 0; i < n; i++)
+		if (source[i].table->last_ns >= t)
+			best = TG_MIN(best, TG_MAX(source[i].table->first_ns, t));
+	return best;
+}
+
+/* The next moment that a chosen span covers. */
+static int64_t next_wanted(const struct tg_export *e, uint32_t session, int64_t t)
+{
+	int64_t best = INT64_MAX;
+
+	if (e->whole)
+		return t;
+	for (size_t i = 0; i < e->n_spans; i++)
+		if (e->span[i]->session == session && e->span[i]->end_ns + EDGE_NS >= t)
+			best = TG_MIN(best, TG_MAX(e->span[i]->begin_ns, t));
+	return best;
+}
+
+static int export_session(const struct visit *v, const struct tg_export_columns *columns)
+{
+	struct window w = { .n_columns = columns->n };
+	size_t n;
+	struct source *source = sources_of(v->e, columns, v->session->number, &n);
+	int64_t t = INT64_MIN;
+	int rc = 0;
+
+	for (;;) {
+		/* both must agree on a moment; each step moves on to the later one */
+		int64_t row = next_row(source, n, t);
+		int64_t want = row == INT64_MAX ? row : next_wanted(v->e, v->session->number, row);
+
+		if (want == INT64_MAX)
+			break;
+		if (want > row) {
+			t = want;
+			if (next_row(source, n, t) == INT64_MAX)
+				break;
+		}
+		w.from_ns = TG_MAX(row, want);
+		w.to_ns = w.from_ns > INT64_MAX - WINDOW_NS ? INT64_MAX : w.from_ns + WINDOW_NS;
+		for (size_t i = 0; i < n && rc >= 0; i++) {
+			w.map = source[i].map;
+			w.n_map = source[i].n;
+			if (source[i].n && source[i].table->last_ns >= w.from_ns &&
+				source[i].table->first_ns < w.to_ns)
+				rc = tg_reader_blocks(v->e->recording->reader, source[i].table,
+					source[i].column, source[i].n, w.from_ns, w.to_ns - 1,
+					take_block, &w);
+		}
+		if (rc >= 0)
+			rc = hand_over(v, &w);
+		if (rc || w.to_ns == INT64_MAX)
+			break;
+		t = w.to_ns;
+	}
+	for (size_t i = 0; i < n; i++) {
+		free(source[i].column);
+		free(source[i].map);
+	}
+	for (size_t i = 0; i < w.n; i++)
+		free(w.row[i].value);
+	free(w.row);
+	free(source);
+	return rc;
+}
+
+int tg_export_rows(const struct tg_export *e, const struct tg_export_columns *columns,
+	int (*each)(void *ctx, int64_t utc_ns, const struct tg_span *cell, const int64_t *value),
+	void *ctx)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < e->recording->n_sessions && rc == 0; i++) {
+		struct visit v = { e, &e->recording->session[i], each, ctx };
+
+		rc = export_session(&v, columns);
+	}
+	return rc;
+}
