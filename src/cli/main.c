@@ -11,6 +11,7 @@
 static const struct tg_cli_command commands[] = {
 	{ "install", "put the kernelspec of a recorded kernel in place", false, tg_cmd_install },
 	{ "uninstall", "remove it", false, tg_cmd_install },
+	{ "kernel", "the kernel that Jupyter starts", false, tg_cmd_kernel },
 	{ "version", "print the version", true, tg_cmd_version },
 };
 

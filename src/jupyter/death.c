@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The user's kernel died. Its last words are still in the pipes; then every request that waits is
+ * answered: the cell that ran with an error that says what happened, the others as aborted. The
+ * proxy then exits, so that Jupyter restarts the kernel by its own rules.
+ */
+#include <signal.h>
+
+#include "base/json.h"
+#include "jupyter/state.h"
+
+#include "base/mem.h"
+
+#define QUIET_MS 30 /* without a message: nothing more comes */
+
+static const char *const signal_name[] = {
+	[SIGHUP] = "SIGHUP",
+	[SIGINT] = "SIGINT",
+	[SIGQUIT] = "SIGQUIT",
+	[SIGILL] = "SIGILL",
+	[SIGTRAP] = "SIGTRAP",
+	[SIGABRT] = "SIGABRT",
+	[SIGBUS] = "SIGBUS",
+	[SIGFPE] = "SIGFPE",
+	[SIGKILL] = "SIGKILL",
+	[SIGSEGV] = "SIGSEGV",
+	[SIGPIPE] = "SIGPIPE",
+	[SIGALRM] = "SIGALRM",
+	[SIGTERM] = "SIGTERM",
+	[SIGXCPU] = "SIGXCPU",
+	[SIGXFSZ] = "SIGXFSZ",
+	[SIGSYS] = "SIGSYS",
+};
+
+static void drain(struct tg_proxy *p)
+{
+	zmq_pollitem_t item[] = {
+		{ p->inner.socket[TG_IOPUB], 0, ZMQ_POLLIN, 0 },
+		{ p->inner.socket[TG_SHELL], 0, ZMQ_POLLIN, 0 },
+		{ p->inner.socket[TG_CONTROL], 0, ZMQ_POLLIN, 0 },
+	};
+
+	while (zmq_poll(item, TG_ARRAY_SIZE(item), QUIET_MS) > 0) {
+		if (item[0].revents)
+			tg_forward_iopub(p);
+		if (item[1].revents)
+			tg_forward_reply(p, TG_SHELL);
+		if (item[2].revents)
+			tg_forward_reply(p, TG_CONTROL);
+	}
+}
+
+/* The oldest unanswered cell of each subshell is the one that runs, whether or not it said so:
+   one that kills itself at once dies before its execute_input is sent. */
+static bool is_running(const struct tg_proxy *p, const struct tg_request *r)
+{
+	if (!tg_request_is(r, "execute_request") || r->replied)
+		return false;
+	for (const struct tg_request *q = p->requests.first; q != r; q = q->next)
+		if (!q->replied && tg_request_is(q, "execute_request") &&
+			!strcmp(q->subshell.data, r->subshell.data))
+			return false;
+	return true;
+}
+
+/* "exited with code 7", "was killed by signal 9 (SIGKILL)" */
+static void describe(int code, int signal, struct tg_buf *out)
+{
+	if (!signal)
+		tg_buf_addf(out, "exited with code %d", code);
+	else if (signal > 0 && (size_t)signal < TG_ARRAY_SIZE(signal_name) && signal_name[signal])
+		tg_buf_addf(out, "was killed by signal %d (%s)", signal, signal_name[signal]);
+	else
+		tg_buf_addf(out, "was killed by signal %d", signal);
+}
+
+/* "The kernel was killed by signal 9 (SIGKILL) while cell [3] ran: x = load()" */
+static void explain(const struct tg_proxy *p, int code, int signal, struct tg_buf *out)
+{
+	const struct tg_request *r = p->requests.first;
+
+	tg_buf_adds(out, "The kernel ");
+	describe(code, signal, out);
+	while (r && !is_running(p, r))
+		r = r->next;
+	if (!r)
+		return;
+	tg_buf_adds(out, " while cell ");
+	if (r->count >= 0)
+		tg_buf_addf(out, "[%lld] ", (long long)r->count);
+	tg_buf_adds(out, "ran");
+}
+
+/* The members of an error, without braces. */
+static void format_error(const char *why, struct tg_buf *out)
+{
+	tg_buf_adds(out, "\"ename\":\"KernelDied\",\"evalue\":");
+	tg_json_quote(out, why, strlen(why));
+	tg_buf_adds(out, ",\"traceback\":[");
+	tg_json_quote(out, why, strlen(why));
+	tg_buf_addc(out, ']');
+}
+
+static void answer(struct tg_proxy *p, const struct tg_request *r, const char *why)
+{
+	bool running = is_running(p, r), cell = tg_request_is(r, "execute_request");
+	struct tg_buf error = TG_BUF_INIT, content = TG_BUF_INIT;
+
+	format_error(why, &error);
+	if (running) {
+		tg_buf_addf(&content, "{%s}", error.data);
+		tg_emit_iopub(p, r, "error", content.data, content.len);
+		tg_buf_clear(&content);
+	}
+	if (!r->replied) {
+		tg_buf_addf(&content, "{\"status\":\"%s\",%s",
+			cell && !running ? "aborted" : "error", error.data);
+		if (running)
+			tg_buf_addf(&content,
+				",\"execution_count\":%lld,\"user_expressions\":{},\"payload\":[]",
+				(long long)TG_MAX(r->count, 0));
+		tg_buf_addc(&content, '}');
+		tg_emit_reply(p, r, content.data, content.len);
+	}
+	if (!r->idle)
+		tg_emit_status(p, r, "idle");
+	tg_buf_release(&content);
+	tg_buf_release(&error);
+}
+
+void tg_death(struct tg_proxy *p, int code, int signal)
+{
+	struct tg_buf why = TG_BUF_INIT;
+
+	drain(p);
+	if (!p->shutting) {
+		explain(p, code, signal, &why);
+		for (const struct tg_request *r = p->requests.first; r; r = r->next)
+			answer(p, r, why.data);
+	}
+	tg_buf_release(&why);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages of our own. They carry the session id of the user's kernel, since JupyterLab drops its
+ * neighbours otherwise, and a new msg_id each, since clients refuse one they have seen.
+ */
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "jupyter/state.h"
+
+#include "base/mem.h"
+
+/* {"msg_id": …, "msg_type": …, "username": …, "session": …, "date": …, "version": …} */
+static void format_header(struct tg_proxy *p, const char *msg_id, const char *type)
+{
+	int64_t now = tg_real_ns();
+	time_t seconds = (time_t)(now / TG_NS_PER_S);
+	unsigned char random[16];
+	char id[33], date[64], full[96];
+	struct tg_jw w;
+	struct tm tm;
+
+	randombytes_buf(random, sizeof(random));
+	sodium_bin2hex(id, sizeof(id), random, sizeof(random));
+	gmtime_r(&seconds, &tm);
+	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(full, sizeof(full), "%s.%06dZ", date, (int)(now % TG_NS_PER_S / 1000));
+	tg_buf_clear(&p->text);
+	tg_jw_init(&w, &p->text);
+	tg_jw_begin_object(&w);
+	tg_jw_kstr(&w, "msg_id", msg_id ? msg_id : id);
+	tg_jw_kstr(&w, "msg_type", type);
+	tg_jw_kstr(&w, "username", "tachograph");
+	tg_jw_kstr(&w, "session", p->session.data);
+	tg_jw_kstr(&w, "date", full);
+	tg_jw_kstr(&w, "version", "5.4");
+	tg_jw_end_object(&w);
+}
+
+static void send(struct tg_proxy *p, void *socket, const struct tg_request *parent,
+	const char *content, size_t len)
+{
+	struct tg_span header = { p->text.data, p->text.len }, body = { content, len },
+		       above = { 0 };
+
+	if (parent)
+		above = (struct tg_span){ parent->header.data, parent->header.len };
+	tg_msg_body(&p->own, &p->sign, header, above, body);
+	tg_msg_send(&p->own, socket);
+}
+
+void tg_emit_iopub(struct tg_proxy *p, const struct tg_request *parent, const char *type,
+	const char *content, size_t len)
+{
+	format_header(p, NULL, type);
+	tg_msg_clear(&p->own);
+	tg_msg_add(&p->own, type, strlen(type));
+	send(p, p->outer[TG_IOPUB], parent, content, len);
+}
+
+void tg_emit_status(struct tg_proxy *p, const struct tg_request *parent, const char *state)
+{
+	char content[64];
+	int len = snprintf(content, sizeof(content), "{\"execution_state\":\"%s\"}", state);
+
+	tg_emit_iopub(p, parent, "status", content, (size_t)len);
+}
+
+void tg_emit_stderr(struct tg_proxy *p, const struct tg_request *parent, const char *text)
+{
+	struct tg_buf content = TG_BUF_INIT;
+
+	tg_buf_adds(&content, "{\"name\":\"stderr\",\"text\":");
+	tg_json_quote(&content, text, strlen(text));
+	tg_buf_addc(&content, '}');
+	tg_emit_iopub(p, parent, "stream", content.data, content.len);
+	tg_buf_release(&content);
+}
+
+void tg_emit_reply(struct tg_proxy *p, const struct tg_request *r, const char *content, size_t len)
+{
+	struct tg_buf type = TG_BUF_INIT;
+	size_t stem = r->type.len;
+
+	if (stem > strlen("_request"))
+		stem -= strlen("_request");
+	tg_buf_add(&type, r->type.data, stem);
+	tg_buf_adds(&type, "_reply");
+	format_header(p, NULL, type.data);
+	tg_buf_release(&type);
+	tg_msg_clear(&p->own);
+	for (size_t i = 0; i < r->ids.n; i++)
+		tg_msg_add(&p->own, zmq_msg_data(&r->ids.frame[i]), zmq_msg_size(&r->ids.frame[i]));
+	send(p, p->outer[r->channel], r, content, len);
+}
+
+void tg_emit_welcome(struct tg_proxy *p, const void *topic, size_t len)
+{
+	struct tg_buf content = TG_BUF_INIT;
+
+	tg_buf_adds(&content, "{\"subscription\":");
+	tg_scan_quote(&content, topic, len);
+	tg_buf_addc(&content, '}');
+	format_header(p, NULL, "iopub_welcome");
+	tg_msg_clear(&p->own);
+	if (len)
+		tg_msg_add(&p->own, topic, len);
+	send(p, p->outer[TG_IOPUB], NULL, content.data, content.len);
+	tg_buf_release(&content);
+}
+
+void tg_emit_request(struct tg_proxy *p, enum tg_channel channel, const char *type)
+{
+	char id[48];
+
+	snprintf(id, sizeof(id), "%s-%u", p->gate_id, p->n_gate++);
+	format_header(p, id, type);
+	tg_msg_clear(&p->own);
+	tg_msg_add(&p->own, "\0tachograph", sizeof("\0tachograph") - 1);
+	send(p, p->inner.socket[channel], NULL, "{}", 2);
+}

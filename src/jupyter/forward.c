@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages on their way: requests from the front end, replies and iopub from the user's kernel.
+ * What we do not understand goes on as it came. What we act upon was signed.
+ */
+#include <errno.h>
+#include <signal.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "jupyter/state.h"
+
+#include "base/mem.h"
+
+static size_t size_of(const struct tg_msg *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n; i++)
+		n += zmq_msg_size(&m->frame[i]);
+	return n;
+}
+
+static void pass(struct tg_proxy *p, struct tg_msg *m, void *socket)
+{
+	int ret;
+
+	p->n_bytes += size_of(m);
+	ret = tg_msg_send(m, socket);
+	if (ret && ret != -EHOSTUNREACH)
+		tg_log(TG_LOG_WARN, "kernel", "a message was lost: %s", zmq_strerror(-ret));
+}
+
+static bool ends_with_request(struct tg_span type)
+{
+	static const char end[] = "_request\"";
+
+	return type.len > sizeof(end) &&
+	       !memcmp(type.at + type.len - sizeof(end) + 1, end, sizeof(end) - 1);
+}
+
+/* Whether it is an answer to a request of our own. */
+static bool is_own(const struct tg_proxy *p, struct tg_span parent_id)
+{
+	size_t len = strlen(p->gate_id);
+
+	return parent_id.at && parent_id.len > len + 1 &&
+	       !memcmp(parent_id.at + 1, p->gate_id, len);
+}
+
+static void forget_when_done(struct tg_proxy *p, struct tg_request *r)
+{
+	/* clients of control wait for the reply alone, and not every kernel says idle for it */
+	if (r->replied && (r->idle || r->channel == TG_CONTROL))
+		tg_requests_remove(&p->requests, r);
+}
+
+/* ---- from the front end ---- */
+
+/* Before the user's kernel is ready: a shutdown is honoured at once, the rest of control waits. */
+static void hold(struct tg_proxy *p, struct tg_msg *m)
+{
+	struct tg_request *r;
+
+	if (tg_scan_is(tg_msg_member(m, TG_HEADER, "msg_type"), "shutdown_request") &&
+		tg_msg_verify(m, &p->sign)) {
+		r = tg_requests_add(&p->requests, m, TG_CONTROL);
+		p->restart = tg_scan_literal(tg_msg_member(m, TG_CONTENT, "restart"), "true");
+		p->shutting = true;
+		tg_emit_reply(p, r,
+			p->restart ? "{\"status\":\"ok\",\"restart\":true}"
+				   : "{\"status\":\"ok\",\"restart\":false}",
+			p->restart ? 30 : 31);
+		tg_requests_remove(&p->requests, r);
+		kill(p->inner.pid, SIGKILL);
+		return;
+	}
+	if (p->n_held == TG_HELD_MAX)
+		return;
+	if (!p->held)
+		p->held = tg_xcalloc(TG_HELD_MAX, sizeof(*p->held));
+	tg_msg_swap(&p->held[p->n_held++], m);
+}
+
+static void route_request(struct tg_proxy *p, enum tg_channel channel, struct tg_msg *m)
+{
+	struct tg_span type = tg_msg_member(m, TG_HEADER, "msg_type");
+
+	if (!p->ready) {
+		hold(p, m);
+		return;
+	}
+	if (channel != TG_STDIN && ends_with_request(type) && tg_msg_verify(m, &p->sign)) {
+		struct tg_request *r = tg_requests_add(&p->requests, m, channel);
+
+		if (tg_request_is(r, "shutdown_request")) {
+			p->restart =
+				tg_scan_literal(tg_msg_member(m, TG_CONTENT, "restart"), "true");
+			p->shutting = true;
+		}
+	}
+	pass(p, m, p->inner.socket[channel]);
+}
+
+void tg_forward_request(struct tg_proxy *p, enum tg_channel channel)
+{
+	for (int i = 0; i < TG_TURN_MESSAGES; i++) {
+		int got = tg_msg_recv(&p->msg, p->outer[channel]);
+
+		if (!got)
+			return;
+		if (got > 0)
+			route_request(p, channel, &p->msg);
+	}
+}
+
+void tg_forward_held(struct tg_proxy *p)
+{
+	for (size_t i = 0; i < p->n_held; i++) {
+		route_request(p, TG_CONTROL, &p->held[i]);
+		tg_msg_release(&p->held[i]);
+	}
+	free(p->held);
+	p->held = NULL;
+	p->n_held = 0;
+}
+
+/* ---- from the user's kernel ---- */
+
+/* The reply to our kernel_info_request: who the user's kernel is. */
+static void read_gate_reply(struct tg_proxy *p, const struct tg_msg *m)
+{
+	struct tg_span info = tg_msg_member(m, TG_CONTENT, "language_info");
+
+	p->gate_replied = true;
+	p->gate_ns = tg_mono_ns();
+	tg_buf_clear(&p->session);
+	tg_scan_string(tg_msg_member(m, TG_HEADER, "session"), &p->session);
+	tg_buf_clear(&p->language);
+	if (info.at)
+		tg_scan_string(tg_scan_member(info.at, info.len, "name"), &p->language);
+}
+
+static void route_reply(struct tg_proxy *p, enum tg_channel channel, struct tg_msg *m)
+{
+	struct tg_span parent = tg_msg_member(m, TG_PARENT, "msg_id");
+	struct tg_request *r;
+
+	if (channel != TG_STDIN) {
+		if (is_own(p, parent)) {
+			if (tg_scan_is(
+				    tg_msg_member(m, TG_HEADER, "msg_type"), "kernel_info_reply"))
+				read_gate_reply(p, m);
+			return;
+		}
+		r = tg_requests_find(&p->requests, parent);
+		if (r) {
+			r->replied = true;
+			forget_when_done(p, r);
+		}
+	}
+	pass(p, m, p->outer[channel]);
+}
+
+void tg_forward_reply(struct tg_proxy *p, enum tg_channel channel)
+{
+	for (int i = 0; i < TG_TURN_MESSAGES; i++) {
+		int got = tg_msg_recv(&p->msg, p->inner.socket[channel]);
+
+		if (!got)
+			return;
+		if (got > 0)
+			route_reply(p, channel, &p->msg);
+	}
+}
+
+static void route_iopub(struct tg_proxy *p, struct tg_msg *m)
+{
+	struct tg_span parent = tg_msg_member(m, TG_PARENT, "msg_id");
+	struct tg_span type = tg_msg_member(m, TG_HEADER, "msg_type");
+	struct tg_request *r;
+
+	if (is_own(p, parent)) {
+		if (p->gate_replied &&
+			tg_scan_is(tg_msg_member(m, TG_CONTENT, "execution_state"), "idle"))
+			p->ready = true;
+		return;
+	}
+	/* each subscription at our own socket was welcomed by ourselves */
+	if (tg_scan_is(type, "iopub_welcome"))
+		return;
+	r = tg_requests_find(&p->requests, parent);
+	if (r && tg_scan_is(type, "status")) {
+		struct tg_span state = tg_msg_member(m, TG_CONTENT, "execution_state");
+
+		if (tg_scan_is(state, "busy")) {
+			r->busy = true;
+		} else if (tg_scan_is(state, "idle")) {
+			r->idle = true;
+			forget_when_done(p, r);
+		}
+	}
+	pass(p, m, p->outer[TG_IOPUB]);
+}
+
+void tg_forward_iopub(struct tg_proxy *p)
+{
+	for (int i = 0; i < TG_TURN_MESSAGES; i++) {
+		int got = tg_msg_recv(&p->msg, p->inner.socket[TG_IOPUB]);
+
+		if (!got)
+			return;
+		if (got > 0)
+			route_iopub(p, &p->msg);
+	}
+}

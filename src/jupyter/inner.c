@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "jupyter/inner.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sodium.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include "base/file.h"
+#include "base/paths.h"
+
+#include "base/mem.h"
+
+#define SOCKET_PATH_MAX 107 /* sun_path without its NUL */
+#define IDENTITY        "tachograph" /* the same on shell, control and stdin: input() needs it */
+
+extern char **environ;
+
+static const enum tg_channel channels[] = { TG_IOPUB, TG_SHELL, TG_CONTROL, TG_STDIN };
+
+/* Remove a private folder and the files in it. */
+static void remove_dir(int parent, const char *name)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct dirent *e;
+	DIR *dir;
+
+	if (fd < 0)
+		return;
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return;
+	}
+	while ((e = readdir(dir)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			unlinkat(dirfd(dir), e->d_name, 0);
+	closedir(dir);
+	unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+/*
+ * Open a private folder and lock it. Returns its descriptor; -EWOULDBLOCK when it is in use,
+ * -ENOENT when it is gone, also when another proxy removed it before we had the lock.
+ */
+static int lock_dir(int parent, const char *name)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	if (!flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &st)) {
+		if (st.st_nlink)
+			return fd;
+		errno = ENOENT;
+	}
+	error = errno;
+	close(fd);
+	return -error;
+}
+
+/* Folders of proxies that were killed: those whose lock is free. */
+static void sweep(const char *runtime)
+{
+	DIR *dir = opendir(runtime);
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		int fd;
+
+		if (strncmp(e->d_name, "k-", 2))
+			continue;
+		fd = lock_dir(dirfd(dir), e->d_name);
+		if (fd < 0)
+			continue;
+		remove_dir(dirfd(dir), e->d_name);
+		close(fd);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* <runtime>/k-ID, or k-ID-PID while another proxy of the same connection file still ends. */
+static int make_dir(struct tg_inner *in, const char *id, struct tg_err *err)
+{
+	bool taken = false;
+	int ret = tg_paths_runtime(&in->dir, err);
+	size_t at;
+
+	if (ret)
+		return ret;
+	sweep(in->dir.data);
+	at = in->dir.len;
+	/* a proxy that sweeps between our mkdir and our lock takes the folder away: try again */
+	for (int i = 0; i < 20; i++) {
+		tg_buf_splice(&in->dir, at, in->dir.len - at, NULL, 0);
+		tg_buf_addf(&in->dir, "/k-%s", id);
+		if (taken)
+			tg_buf_addf(&in->dir, "-%d", (int)getpid());
+		if (mkdir(in->dir.data, 0700)) {
+			ret = -errno;
+			if (ret != -EEXIST || taken)
+				break;
+			taken = true;
+			continue;
+		}
+		ret = in->lock_fd = lock_dir(AT_FDCWD, in->dir.data);
+		if (ret >= 0)
+			return 0;
+	}
+	return tg_err_set(err, ret, "%s: %s", in->dir.data, strerror(-ret));
+}
+
+/* A port that is free now. Another program may take it before the kernel does: ipc comes first. */
+static int free_port(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), port = 0;
+	socklen_t len = sizeof(a);
+
+	if (fd >= 0 && !bind(fd, (struct sockaddr *)&a, sizeof(a)) &&
+		!getsockname(fd, (struct sockaddr *)&a, &len))
+		port = ntohs(a.sin_port);
+	if (fd >= 0)
+		close(fd);
+	return port;
+}
+
+static void make_conn(struct tg_inner *in, const struct tg_inner_start *start)
+{
+	struct tg_buf ip = TG_BUF_INIT;
+
+	tg_buf_addf(&ip, "%s/s", in->dir.data);
+	in->conn = (struct tg_conn){
+		.ipc = !start->tcp && ip.len + strlen("-1") <= SOCKET_PATH_MAX,
+		.key = tg_xstrdup(start->outer->key),
+		.scheme = start->outer->scheme ? tg_xstrdup(start->outer->scheme) : NULL,
+		.others = TG_BUF_INIT,
+	};
+	tg_buf_add(&in->conn.others, start->outer->others.data, start->outer->others.len);
+	in->conn.ip = in->conn.ipc ? tg_buf_detach(&ip) : tg_xstrdup("127.0.0.1");
+	for (int i = 0; i < TG_N_CHANNELS; i++)
+		in->conn.port[i] = in->conn.ipc ? i + 1 : free_port();
+	tg_buf_release(&ip);
+}
+
+static int write_file(struct tg_inner *in, const char *outer_file, struct tg_err *err)
+{
+	const char *base = strrchr(outer_file, '/');
+	struct tg_buf text = TG_BUF_INIT;
+	int fd, ret;
+
+	tg_buf_addf(&in->file, "%s/%s", in->dir.data, base ? base + 1 : outer_file);
+	tg_conn_format(&in->conn, &text);
+	fd = open(in->file.data, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	ret = fd < 0 ? -errno : tg_file_write_all(fd, text.data, text.len);
+	if (fd >= 0)
+		close(fd);
+	sodium_memzero(text.data, text.len);
+	tg_buf_release(&text);
+	return ret ? tg_err_set(err, ret, "%s: %s", in->file.data, strerror(-ret)) : 0;
+}
+
+static int open_sockets(struct tg_inner *in, void *context, struct tg_err *err)
+{
+	static const int none = 0, reconnect_ms = 10;
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(channels); i++) {
+		bool sub = channels[i] == TG_IOPUB;
+		void *s = zmq_socket(context, sub ? ZMQ_SUB : ZMQ_DEALER);
+
+		if (!s)
+			return tg_err_set(err, -errno, "no socket: %s", zmq_strerror(errno));
+		in->socket[channels[i]] = s;
+		/* no bound towards the user's kernel: it must never drop or wait because of us */
+		zmq_setsockopt(s, ZMQ_RCVHWM, &none, sizeof(none));
+		zmq_setsockopt(s, ZMQ_SNDHWM, &none, sizeof(none));
+		zmq_setsockopt(s, ZMQ_LINGER, &none, sizeof(none));
+		zmq_setsockopt(s, ZMQ_RECONNECT_IVL, &reconnect_ms, sizeof(reconnect_ms));
+		if (sub)
+			zmq_setsockopt(s, ZMQ_SUBSCRIBE, "", 0);
+		else
+			zmq_setsockopt(s, ZMQ_ROUTING_ID, IDENTITY, strlen(IDENTITY));
+	}
+	return 0;
+}
+
+static int start_process(
+	struct tg_inner *in, const struct tg_inner_start *start, struct tg_err *err)
+{
+	char **argv =
+		tg_kernelspec_command(start->spec, in->file.data, start->prefix, start->python);
+	char **env = tg_kernelspec_environ(start->spec, environ, 2);
+	struct tg_spawn spawn = { .argv = argv, .env = env, .signals = start->signals, .fd3 = -1 };
+	char pid[16];
+	pid_t ret;
+
+	/* kernels watch this process and end when it is gone; for the user's kernel it is us */
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	tg_environ_set(env, "JPY_PARENT_PID", pid);
+	tg_environ_set(env, "TACHOGRAPH_SOCKET", start->recorder);
+	ret = tg_spawn(&spawn, err);
+	if (ret > 0)
+		in->pid = ret;
+	tg_strv_free(argv);
+	tg_strv_free(env);
+	return ret > 0 ? 0 : ret;
+}
+
+int tg_inner_start(struct tg_inner *in, const struct tg_inner_start *start, struct tg_err *err)
+{
+	int ret;
+
+	*in = (struct tg_inner){ .dir = TG_BUF_INIT,
+		.file = TG_BUF_INIT,
+		.lock_fd = -1,
+		.conn = { .others = TG_BUF_INIT } };
+	if ((ret = make_dir(in, start->id, err)))
+		return ret;
+	make_conn(in, start);
+	if ((ret = write_file(in, start->outer_file, err)) ||
+		(ret = open_sockets(in, start->context, err)))
+		return ret;
+	return start_process(in, start, err);
+}
+
+bool tg_inner_connect(struct tg_inner *in)
+{
+	struct tg_buf name = TG_BUF_INIT;
+
+	if (in->connected)
+		return true;
+	for (size_t i = 0; in->conn.ipc && i < TG_ARRAY_SIZE(channels); i++) {
+		int missing;
+
+		tg_buf_clear(&name);
+		tg_buf_addf(&name, "%s-%d", in->conn.ip, in->conn.port[channels[i]]);
+		missing = access(name.data, F_OK);
+		if (missing) {
+			tg_buf_release(&name);
+			return false;
+		}
+	}
+	/* iopub first, as in `channels`: what it misses is lost */
+	for (size_t i = 0; i < TG_ARRAY_SIZE(channels); i++) {
+		tg_buf_clear(&name);
+		tg_conn_endpoint(&in->conn, channels[i], &name);
+		zmq_connect(in->socket[channels[i]], name.data);
+	}
+	tg_buf_release(&name);
+	in->connected = true;
+	return true;
+}
+
+bool tg_inner_ended(struct tg_inner *in, int *code, int *signal)
+{
+	siginfo_t info = { 0 };
+
+	*code = *signal = 0;
+	if (in->pid <= 0 || waitid(P_PID, (id_t)in->pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
+		!info.si_pid)
+		return false;
+	if (info.si_code == CLD_EXITED)
+		*code = info.si_status;
+	else
+		*signal = info.si_status;
+	return true;
+}
+
+void tg_inner_reap(struct tg_inner *in)
+{
+	if (in->pid > 0)
+		waitpid(in->pid, NULL, 0);
+	in->pid = 0;
+}
+
+void tg_inner_close(struct tg_inner *in)
+{
+	for (size_t i = 0; i < TG_N_CHANNELS; i++)
+		if (in->socket[i])
+			zmq_close(in->socket[i]);
+	if (in->lock_fd >= 0) {
+		remove_dir(AT_FDCWD, in->dir.data);
+		close(in->lock_fd);
+	}
+	tg_conn_release(&in->conn);
+	tg_buf_release(&in->dir);
+	tg_buf_release(&in->file);
+	*in = (struct tg_inner){ .dir = TG_BUF_INIT,
+		.file = TG_BUF_INIT,
+		.lock_fd = -1,
+		.conn = { .others = TG_BUF_INIT } };
+}

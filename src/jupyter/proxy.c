@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "jupyter/proxy.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <sodium.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/paths.h"
+#include "jupyter/state.h"
+
+#include "base/mem.h"
+
+#define IOPUB_HWM       100000 /* messages kept for a client that does not read */
+#define GATE_AGAIN_NS   (20 * TG_NS_PER_MS) /* after a reply that came without its idle */
+#define GATE_TRIES      50 /* a kernel that never says idle for it gets through all the same */
+#define CONNECT_POLL_MS 3
+#define TERM_WAIT_NS    (2 * TG_NS_PER_S)
+#define TRIM_BYTES      (8u << 20) /* passed on: memory is given back at the next quiet second */
+
+/* ---- start ---- */
+
+/*
+ * The environment that the executable is installed in: /x/.venv for /x/.venv/bin/tachograph. Its
+ * python is the one that `python -m tachograph` was started with.
+ */
+static void find_prefix(struct tg_proxy *p)
+{
+	char *slash;
+
+	if (!tg_paths_self(&p->prefix)) {
+		for (int i = 0; i < 2; i++) {
+			slash = strrchr(p->prefix.data, '/');
+			if (slash) {
+				p->prefix.len = (size_t)(slash - p->prefix.data);
+				*slash = '\0';
+			}
+		}
+	}
+	if (p->options->python) {
+		tg_buf_adds(&p->python, p->options->python);
+		return;
+	}
+	tg_buf_addf(&p->python, "%s/bin/python3", p->prefix.data);
+	if (access(p->python.data, X_OK)) {
+		tg_buf_clear(&p->python);
+		tg_buf_adds(&p->python, "python3");
+	}
+}
+
+/* Sixteen hexadecimal digits that stay the same over restarts of this kernel. */
+static void make_id(struct tg_proxy *p)
+{
+	char *path = realpath(p->options->connection_file, NULL);
+	const char *name = path ? path : p->options->connection_file;
+	unsigned char hash[crypto_generichash_BYTES_MIN], random[8];
+
+	crypto_generichash(hash, sizeof(hash), (const unsigned char *)name, strlen(name), NULL, 0);
+	sodium_bin2hex(p->id, sizeof(p->id), hash, 8);
+	free(path);
+	randombytes_buf(random, sizeof(random));
+	memcpy(p->gate_id, "tg-", 3);
+	sodium_bin2hex(p->gate_id + 3, sizeof(p->gate_id) - 3, random, sizeof(random));
+}
+
+static int set_curve(struct tg_proxy *p, void *s)
+{
+	const int one = 1;
+
+	if (!p->conn.curve_secret)
+		return 0;
+	return zmq_setsockopt(s, ZMQ_CURVE_SERVER, &one, sizeof(one)) ||
+			       zmq_setsockopt(s, ZMQ_CURVE_SECRETKEY, p->conn.curve_secret,
+				       strlen(p->conn.curve_secret) + 1)
+		       ? -errno
+		       : 0;
+}
+
+static int bind_outer(struct tg_proxy *p, struct tg_err *err)
+{
+	static const int one = 1, none = 0, bound = IOPUB_HWM, linger_ms = 1000;
+
+	for (int i = 0; i < TG_N_CHANNELS; i++) {
+		void *s = zmq_socket(p->context, i == TG_IOPUB ? ZMQ_XPUB : ZMQ_ROUTER);
+
+		if (!s)
+			return tg_err_set(err, -errno, "no socket: %s", zmq_strerror(errno));
+		p->outer[i] = s;
+		zmq_setsockopt(s, ZMQ_LINGER, &linger_ms, sizeof(linger_ms));
+		zmq_setsockopt(s, ZMQ_RCVHWM, &none, sizeof(none));
+		if (i == TG_IOPUB) {
+			zmq_setsockopt(s, ZMQ_SNDHWM, &bound, sizeof(bound));
+			zmq_setsockopt(s, ZMQ_XPUB_VERBOSE, &one, sizeof(one));
+		} else {
+			zmq_setsockopt(s, ZMQ_SNDHWM, &none, sizeof(none));
+			zmq_setsockopt(s, ZMQ_ROUTER_HANDOVER, &one, sizeof(one));
+		}
+		if (set_curve(p, s))
+			return tg_err_set(err, -EPROTONOSUPPORT,
+				"\"curve_secretkey\" cannot be used: %s", zmq_strerror(errno));
+		tg_buf_clear(&p->text);
+		tg_conn_endpoint(&p->conn, i, &p->text);
+		if (zmq_bind(s, p->text.data))
+			return tg_err_set(err, -errno, "cannot listen on %s: %s", p->text.data,
+				zmq_strerror(errno));
+	}
+	return 0;
+}
+
+/* A descriptor that becomes readable when the server that started us is gone; -1: none. */
+static int watch_parent(void)
+{
+	const char *text = getenv("JPY_PARENT_PID");
+	long pid = text ? strtol(text, NULL, 10) : 0;
+
+	return pid > 1 ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1;
+}
+
+static int start_inner(struct tg_proxy *p, struct tg_err *err)
+{
+	struct tg_inner_start start = {
+		.outer = &p->conn,
+		.outer_file = p->options->connection_file,
+		.id = p->id,
+		.spec = &p->spec,
+		.prefix = p->prefix.data,
+		.python = p->python.data,
+		.signals = &p->signals,
+		.context = p->context,
+		.tcp = p->options->tcp,
+	};
+	int ret = tg_inner_start(&p->inner, &start, err);
+
+	if (ret)
+		tg_err_prefix(err, "the kernel cannot be started");
+	return ret;
+}
+
+static int start(struct tg_proxy *p, struct tg_err *err)
+{
+	const struct tg_proxy_options *o = p->options;
+	int ret;
+
+	if (sodium_init() < 0)
+		return tg_err_set(err, -ENOSYS, "libsodium does not start");
+	if ((ret = tg_conn_read(&p->conn, o->connection_file, err)))
+		return ret;
+	tg_sign_init(&p->sign, p->conn.key, strlen(p->conn.key));
+	find_prefix(p);
+	make_id(p);
+	ret = o->spec ? tg_kernelspec_read(&p->spec, o->spec, err)
+		      : tg_kernelspec_find(
+				&p->spec, o->kernel ? o->kernel : "python3", p->prefix.data, err);
+	if (ret)
+		return ret;
+	if ((ret = tg_signals_open(&p->signals)))
+		return tg_err_set(err, ret, "no signalfd: %s", strerror(-ret));
+	p->parent_fd = watch_parent();
+	p->context = zmq_ctx_new();
+	if (!p->context)
+		return tg_err_set(err, -errno, "no zmq context: %s", zmq_strerror(errno));
+	if ((ret = bind_outer(p, err)))
+		return ret;
+	return start_inner(p, err);
+}
+
+/* ---- the loop ---- */
+
+static void on_ended(struct tg_proxy *p, int code, int signal, struct tg_err *err)
+{
+	tg_death(p, code, signal);
+	tg_inner_reap(&p->inner);
+	p->done = true;
+	p->exit_status = signal ? 128 + signal : code;
+	if (p->shutting || p->term_ns)
+		p->exit_status = p->ready ? p->exit_status : 0;
+	else if (!p->ready)
+		p->exit_status = tg_err_set(err, 1,
+			"the kernel \"%.60s\" ended before it was ready, with %s %d", p->spec.name,
+			signal ? "signal" : "exit code", signal ? signal : code);
+}
+
+static void on_signals(struct tg_proxy *p)
+{
+	struct signalfd_siginfo info;
+
+	while (read(p->signals.fd, &info, sizeof(info)) == sizeof(info)) {
+		switch (info.ssi_signo) {
+		case SIGINT:
+			/* the group has it already; a kernel that wants messages gets one */
+			if (p->spec.interrupt_by_message && p->ready)
+				tg_emit_request(p, TG_CONTROL, "interrupt_request");
+			break;
+		case SIGTERM:
+		case SIGHUP:
+			if (p->inner.pid > 0)
+				kill(p->inner.pid, (int)info.ssi_signo);
+			p->term_ns = tg_mono_ns();
+			break;
+		default: /* SIGCHLD: looked after by the caller */
+			break;
+		}
+	}
+}
+
+static void on_subscription(struct tg_proxy *p)
+{
+	while (tg_msg_recv(&p->msg, p->outer[TG_IOPUB]) > 0) {
+		zmq_msg_t *f = &p->msg.frame[0];
+		const char *data = zmq_msg_data(f);
+
+		/* 1 and the topic: a subscription; 0 and the topic: its end */
+		if (zmq_msg_size(f) >= 1 && data[0] == 1)
+			tg_emit_welcome(p, data + 1, zmq_msg_size(f) - 1);
+	}
+}
+
+static void on_heartbeat(struct tg_proxy *p)
+{
+	while (tg_msg_recv(&p->msg, p->outer[TG_HB]) > 0)
+		tg_msg_send(&p->msg, p->outer[TG_HB]);
+}
+
+/*
+ * The first busy and idle of a kernel are lost to a subscriber that connects late. So the front
+ * end is not read before a request of our own has had its reply and its idle.
+ */
+static void tend_gate(struct tg_proxy *p)
+{
+	int64_t now = tg_mono_ns();
+
+	if (!tg_inner_connect(&p->inner))
+		return;
+	if (!p->ready) {
+		if (!p->n_gate || (p->gate_replied && now - p->gate_ns > GATE_AGAIN_NS)) {
+			p->gate_replied = false;
+			tg_emit_request(p, TG_SHELL, "kernel_info_request");
+		}
+		p->ready = p->n_gate > GATE_TRIES;
+	}
+	if (p->ready)
+		tg_forward_held(p);
+}
+
+static void kill_inner(struct tg_proxy *p)
+{
+	if (p->inner.pid > 0)
+		kill(p->inner.pid, SIGKILL);
+}
+
+enum item {
+	SIGNALS,
+	PARENT,
+	SUBSCRIPTION,
+	HEARTBEAT,
+	IOPUB,
+	REPLY,
+	CONTROL_REPLY,
+	INPUT,
+	CONTROL,
+	SHELL,
+	INPUT_REPLY,
+	N_ITEMS
+};
+
+/* How long nothing can happen, in ms; -1: for ever. */
+static int poll_timeout(const struct tg_proxy *p)
+{
+	if (!p->inner.connected)
+		return CONNECT_POLL_MS;
+	if (!p->ready)
+		return 10;
+	if (p->term_ns)
+		return 100;
+	return p->n_bytes > TRIM_BYTES ? 1000 : -1;
+}
+
+static void turn(struct tg_proxy *p, struct tg_err *err)
+{
+	const short in = ZMQ_POLLIN, shell = p->ready ? ZMQ_POLLIN : 0;
+	zmq_pollitem_t item[N_ITEMS] = {
+		[SIGNALS] = { NULL, p->signals.fd, in, 0 },
+		[PARENT] = { NULL, p->parent_fd >= 0 ? p->parent_fd : p->signals.fd, in, 0 },
+		[SUBSCRIPTION] = { p->outer[TG_IOPUB], 0, in, 0 },
+		[HEARTBEAT] = { p->outer[TG_HB], 0, in, 0 },
+		[IOPUB] = { p->inner.socket[TG_IOPUB], 0, in, 0 },
+		[REPLY] = { p->inner.socket[TG_SHELL], 0, in, 0 },
+		[CONTROL_REPLY] = { p->inner.socket[TG_CONTROL], 0, in, 0 },
+		[INPUT] = { p->inner.socket[TG_STDIN], 0, in, 0 },
+		[CONTROL] = { p->outer[TG_CONTROL], 0, in, 0 },
+		[SHELL] = { p->outer[TG_SHELL], 0, shell, 0 },
+		[INPUT_REPLY] = { p->outer[TG_STDIN], 0, shell, 0 },
+	};
+	int n = zmq_poll(item, N_ITEMS, poll_timeout(p)), code, signal;
+
+	if (n < 0)
+		return; /* EINTR */
+	if (!n && p->ready && p->n_bytes > TRIM_BYTES) {
+		malloc_trim(0);
+		p->n_bytes = 0;
+	}
+	if (item[SIGNALS].revents)
+		on_signals(p);
+	if (item[PARENT].revents && p->parent_fd >= 0) {
+		p->shutting = true;
+		kill_inner(p);
+	}
+	if (item[SUBSCRIPTION].revents)
+		on_subscription(p);
+	if (item[HEARTBEAT].revents)
+		on_heartbeat(p);
+	if (item[IOPUB].revents)
+		tg_forward_iopub(p);
+	if (item[REPLY].revents)
+		tg_forward_reply(p, TG_SHELL);
+	if (item[CONTROL_REPLY].revents)
+		tg_forward_reply(p, TG_CONTROL);
+	if (item[INPUT].revents)
+		tg_forward_reply(p, TG_STDIN);
+	if (item[CONTROL].revents)
+		tg_forward_request(p, TG_CONTROL);
+	if (item[SHELL].revents)
+		tg_forward_request(p, TG_SHELL);
+	if (item[INPUT_REPLY].revents)
+		tg_forward_request(p, TG_STDIN);
+	if (p->term_ns && tg_mono_ns() - p->term_ns > TERM_WAIT_NS)
+		kill_inner(p);
+	if (tg_inner_ended(&p->inner, &code, &signal))
+		on_ended(p, code, signal, err);
+	else if (!p->ready || p->held)
+		tend_gate(p);
+}
+
+static void release(struct tg_proxy *p)
+{
+	kill_inner(p);
+	tg_inner_reap(&p->inner);
+	tg_inner_close(&p->inner);
+	for (int i = 0; i < TG_N_CHANNELS; i++)
+		if (p->outer[i])
+			zmq_close(p->outer[i]);
+	for (size_t i = 0; i < p->n_held; i++)
+		tg_msg_release(&p->held[i]);
+	free(p->held);
+	tg_msg_release(&p->msg);
+	tg_msg_release(&p->own);
+	tg_requests_release(&p->requests);
+	if (p->context)
+		zmq_ctx_term(p->context);
+	if (p->parent_fd >= 0)
+		close(p->parent_fd);
+	if (p->signals.fd >= 0)
+		tg_signals_close(&p->signals);
+	tg_kernelspec_release(&p->spec);
+	tg_conn_release(&p->conn);
+	tg_buf_release(&p->prefix);
+	tg_buf_release(&p->python);
+	tg_buf_release(&p->text);
+	tg_buf_release(&p->session);
+	tg_buf_release(&p->language);
+	sodium_memzero(&p->sign, sizeof(p->sign));
+}
+
+int tg_proxy_run(const struct tg_proxy_options *options, struct tg_err *err)
+{
+	struct tg_proxy p = {
+		.options = options,
+		.conn = { .others = TG_BUF_INIT },
+		.signals = { .fd = -1 },
+		.inner = { .dir = TG_BUF_INIT,
+			.file = TG_BUF_INIT,
+			.lock_fd = -1,
+			.conn = { .others = TG_BUF_INIT } },
+		.parent_fd = -1,
+		.prefix = TG_BUF_INIT,
+		.python = TG_BUF_INIT,
+		.text = TG_BUF_INIT,
+		.session = TG_BUF_INIT,
+		.language = TG_BUF_INIT,
+		.exit_status = 1,
+	};
+
+	/* two threads of small messages: one arena, so that what a flood took can be given back */
+	mallopt(M_ARENA_MAX, 1);
+	if (!start(&p, err))
+		while (!p.done)
+			turn(&p, err);
+	release(&p);
+	return p.exit_status;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Requests that wait for their reply or for the idle status behind it, oldest first. They are
+ * kept so that each can be answered when the user's kernel dies, and carry what a cell or a magic
+ * needs meanwhile. Entries are used again: nothing is allocated once their buffers have grown.
+ */
+#ifndef TG_JUPYTER_REQUEST_H
+#define TG_JUPYTER_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "jupyter/conn.h"
+#include "jupyter/msg.h"
+
+#define TG_REQUESTS_MAX 10000 /* then the oldest is forgotten: some kernels never say idle */
+
+/* What a cell is to us. */
+enum tg_cell_kind {
+	TG_CELL_NONE, /* silent, or no cell */
+	TG_CELL_CODE, /* recorded */
+	TG_CELL_MAGIC, /* all of it is ours: not recorded */
+};
+
+struct tg_request {
+	struct tg_request *next;
+	enum tg_channel channel;
+	struct tg_buf msg_id, type, subshell; /* decoded */
+	struct tg_buf header; /* its bytes: the parent of what we send */
+	struct tg_msg ids; /* its identity frames */
+	bool busy, replied, idle;
+
+	/* cells: "execute_request" on shell */
+	enum tg_cell_kind kind;
+	bool store; /* store_history */
+	struct tg_buf code; /* decoded, as the user wrote it; kept for cells we record or answer */
+	bool begun, ended; /* span */
+	uint64_t span;
+	int64_t begin_ns, end_ns; /* monotonic */
+	int64_t count; /* execution count; -1: unknown */
+	const char *status; /* "ok", "error", "aborted"; NULL: not known yet */
+};
+
+struct tg_requests {
+	struct tg_request *first, *last, *spare;
+	size_t n;
+};
+
+void tg_requests_release(struct tg_requests *q);
+
+/* Add the request in `m`, whose header it keeps. Never NULL. */
+struct tg_request *tg_requests_add(
+	struct tg_requests *q, const struct tg_msg *m, enum tg_channel channel);
+
+/* The request with that msg_id (a JSON string), or NULL. */
+struct tg_request *tg_requests_find(const struct tg_requests *q, struct tg_span msg_id);
+
+void tg_requests_remove(struct tg_requests *q, struct tg_request *r);
+
+bool tg_request_is(const struct tg_request *r, const char *type);
+
+#endif

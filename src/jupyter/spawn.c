@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "jupyter/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+int tg_signals_open(struct tg_signals *s)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	sigset_t ours;
+
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGINT);
+	sigaddset(&ours, SIGTERM);
+	sigaddset(&ours, SIGHUP);
+	sigaddset(&ours, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &ours, &s->mask) || sigaction(SIGPIPE, &ignore, &s->on_pipe))
+		return -errno;
+	s->fd = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+	return s->fd < 0 ? -errno : 0;
+}
+
+void tg_signals_close(struct tg_signals *s)
+{
+	close(s->fd);
+	sigaction(SIGPIPE, &s->on_pipe, NULL);
+	sigprocmask(SIG_SETMASK, &s->mask, NULL);
+}
+
+/* The file that execvp would run, looked up before fork. */
+static int resolve(const char *name, char *const *env, struct tg_buf *out)
+{
+	const char *path = "/usr/local/bin:/usr/bin:/bin";
+	struct stat st;
+
+	if (strchr(name, '/')) {
+		tg_buf_adds(out, name);
+		return 0;
+	}
+	for (size_t i = 0; env[i]; i++)
+		if (!strncmp(env[i], "PATH=", 5))
+			path = env[i] + 5;
+	while (*path) {
+		size_t len = strcspn(path, ":");
+
+		tg_buf_clear(out);
+		tg_buf_addf(out, "%.*s/%s", len ? (int)len : 1, len ? path : ".", name);
+		if (!access(out->data, X_OK) && !stat(out->data, &st) && S_ISREG(st.st_mode))
+			return 0;
+		path += len + (path[len] == ':');
+	}
+	return -ENOENT;
+}
+
+/* The child's side: only async-signal-safe calls. */
+static void __attribute__((noreturn))
+become(const struct tg_spawn *s, const char *file, pid_t parent, int report)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	int error;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127);
+	if (s->fd3 == 3)
+		fcntl(3, F_SETFD, 0);
+	else if (s->fd3 >= 0)
+		dup2(s->fd3, 3);
+	if (s->ignores_sigint)
+		sigaction(SIGINT, &ignore, NULL);
+	sigaction(SIGPIPE, &s->signals->on_pipe, NULL);
+	sigprocmask(SIG_SETMASK, &s->signals->mask, NULL);
+	execve(file, s->argv, s->env);
+	error = errno;
+	while (write(report, &error, sizeof(error)) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+pid_t tg_spawn(const struct tg_spawn *s, struct tg_err *err)
+{
+	struct tg_buf file = TG_BUF_INIT;
+	pid_t pid = -1, parent = getpid();
+	int report[2], error = 0;
+	ssize_t got;
+
+	if (resolve(s->argv[0], s->env, &file)) {
+		tg_buf_release(&file);
+		return tg_err_set(err, -ENOENT, "there is no program \"%s\"", s->argv[0]);
+	}
+	if (pipe2(report, O_CLOEXEC)) {
+		error = errno;
+		goto out;
+	}
+	/* descriptor 3 is the child's; the report must not be in its way */
+	if (report[1] == 3) {
+		int other = fcntl(report[1], F_DUPFD_CLOEXEC, 4);
+
+		close(report[1]);
+		report[1] = other;
+	}
+	pid = fork();
+	if (pid < 0)
+		error = errno;
+	else if (!pid)
+		become(s, file.data, parent, report[1]);
+	close(report[1]);
+	do
+		got = error ? 0 : read(report[0], &error, sizeof(error));
+	while (got < 0 && errno == EINTR);
+	close(report[0]);
+	if (got > 0)
+		waitpid(pid, NULL, 0);
+out:
+	if (error)
+		pid = tg_err_set(err, -error, "%s: %s", file.data, strerror(error));
+	tg_buf_release(&file);
+	return pid;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Signals of the proxy, and starting a program so that it finds its signals as we found ours. Our
+ * own are read from a signalfd; a mask that was inherited would make the user's kernel deaf to
+ * interrupts. Between fork and exec only async-signal-safe calls are made: libzmq has a thread.
+ */
+#ifndef TG_JUPYTER_SPAWN_H
+#define TG_JUPYTER_SPAWN_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct tg_signals {
+	int fd; /* signalfd of SIGINT, SIGTERM, SIGHUP and SIGCHLD */
+	sigset_t mask; /* as found */
+	struct sigaction on_pipe; /* as found; ours is ignored */
+};
+
+/* Block what is read from the descriptor. Call before the first thread. 0 or -errno. */
+int tg_signals_open(struct tg_signals *s);
+void tg_signals_close(struct tg_signals *s); /* and put back what was found */
+
+struct tg_spawn {
+	char *const *argv;
+	char *const *env; /* its PATH is searched */
+	const struct tg_signals *signals;
+	int fd3; /* becomes the child's descriptor 3; -1: none */
+	bool ignores_sigint;
+};
+
+/*
+ * Start a program in our process group; it dies when we do. Must be called from the main thread,
+ * to which that is tied. Returns its pid, or -errno with a sentence when it cannot be started.
+ */
+pid_t tg_spawn(const struct tg_spawn *s, struct tg_err *err);
+
+#endif

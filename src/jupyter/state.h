@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the parts of the proxy share, for the files of this folder only: proxy.c has the loop,
+ * forward.c the messages, cell.c the cells, ask.c the worker's answers, death.c the end.
+ */
+#ifndef TG_JUPYTER_STATE_H
+#define TG_JUPYTER_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "jupyter/conn.h"
+#include "jupyter/inner.h"
+#include "jupyter/msg.h"
+#include "jupyter/proxy.h"
+#include "jupyter/request.h"
+#include "jupyter/sign.h"
+#include "jupyter/spawn.h"
+
+#define TG_TURN_MESSAGES 64 /* of one socket before the others get their turn */
+#define TG_HELD_MAX      1024 /* control messages that wait for the user's kernel to be ready */
+
+struct tg_proxy {
+	const struct tg_proxy_options *options;
+	struct tg_conn conn;
+	struct tg_sign sign;
+	struct tg_signals signals;
+	struct tg_kernelspec spec;
+	struct tg_buf prefix, python;
+	char id[17]; /* hash of the connection file's path */
+	void *context;
+	void *outer[TG_N_CHANNELS];
+	struct tg_inner inner;
+	int parent_fd; /* pidfd of who started us; -1: none */
+
+	struct tg_requests requests;
+	struct tg_msg msg; /* the one that is on its way */
+	struct tg_msg own; /* the one we build */
+	struct tg_buf text; /* scratch */
+
+	/* the gate: nothing is read from shell before the user's kernel answers on shell and iopub
+	 */
+	bool ready;
+	char gate_id[33]; /* begins the msg_id of our own requests */
+	unsigned n_gate;
+	bool gate_replied;
+	int64_t gate_ns; /* when we last asked, or got a reply without its idle */
+	struct tg_msg *held;
+	size_t n_held;
+
+	/* of the user's kernel, from its reply at the gate */
+	struct tg_buf session, language;
+
+	bool shutting, restart; /* a shutdown_request went by */
+	int64_t term_ns; /* when we passed SIGTERM on; 0: not */
+	bool done;
+	int exit_status;
+	uint64_t n_bytes; /* passed on since memory was last given back */
+};
+
+/* emit.c: messages of our own; parent NULL: none. */
+void tg_emit_iopub(struct tg_proxy *p, const struct tg_request *parent, const char *type,
+	const char *content, size_t len);
+void tg_emit_status(struct tg_proxy *p, const struct tg_request *parent, const char *state);
+void tg_emit_stderr(struct tg_proxy *p, const struct tg_request *parent, const char *text);
+void tg_emit_reply(struct tg_proxy *p, const struct tg_request *r, const char *content, size_t len);
+void tg_emit_welcome(struct tg_proxy *p, const void *topic, size_t len);
+/* A request of our own to the user's kernel; its msg_id begins with gate_id. */
+void tg_emit_request(struct tg_proxy *p, enum tg_channel channel, const char *type);
+
+/* forward.c: take what is there, at most TG_TURN_MESSAGES. */
+void tg_forward_request(struct tg_proxy *p, enum tg_channel channel);
+void tg_forward_reply(struct tg_proxy *p, enum tg_channel channel);
+void tg_forward_iopub(struct tg_proxy *p);
+void tg_forward_held(struct tg_proxy *p); /* the gate opened */
+
+/* death.c: the user's kernel ended: pass on its last words, answer who waits. */
+void tg_death(struct tg_proxy *p, int code, int signal);
+
+#endif
