@@ -21,8 +21,6 @@
 #define SOCKET_PATH_MAX 107 /* sun_path without its NUL */
 #define IDENTITY        "tachograph" /* the same on shell, control and stdin: input() needs it */
 
-extern char **environ;
-
 static const enum tg_channel channels[] = { TG_IOPUB, TG_SHELL, TG_CONTROL, TG_STDIN };
 
 /* Remove a private folder and the files in it. */

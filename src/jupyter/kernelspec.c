@@ -281,20 +281,20 @@ void tg_environ_set(char **env, const char *name, const char *value)
 	env[i] = tg_buf_detach(&entry);
 }
 
-char **tg_kernelspec_environ(const struct tg_kernelspec *s, char *const *environ, size_t spare)
+char **tg_kernelspec_environ(const struct tg_kernelspec *s, char *const *base, size_t spare)
 {
 	size_t n = 0;
 	char **env;
 
-	while (environ[n])
+	while (base[n])
 		n++;
 	env = tg_xcalloc(n + s->n_env + spare + 1, sizeof(*env));
 	for (size_t i = 0; i < n; i++)
-		env[i] = tg_xstrdup(environ[i]);
+		env[i] = tg_xstrdup(base[i]);
 	for (size_t i = 0; i < s->n_env; i++) {
 		struct tg_buf value = TG_BUF_INIT;
 
-		substitute(s->env[2 * i + 1], environ, &value);
+		substitute(s->env[2 * i + 1], base, &value);
 		tg_environ_set(env, s->env[2 * i], value.data);
 		tg_buf_release(&value);
 	}

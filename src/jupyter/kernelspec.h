@@ -51,10 +51,10 @@ char **tg_kernelspec_command(const struct tg_kernelspec *s, const char *connecti
 	const char *prefix, const char *python);
 
 /*
- * The environment: `environ` with the spec's variables on top, `${VAR}` and `$VAR` in these taken
- * from `environ`. Room is left for `spare` more. Caller frees with tg_strv_free.
+ * The environment: `base` with the spec's variables on top, `${VAR}` and `$VAR` in these taken
+ * from `base`. Room is left for `spare` more. Caller frees with tg_strv_free.
  */
-char **tg_kernelspec_environ(const struct tg_kernelspec *s, char *const *environ, size_t spare);
+char **tg_kernelspec_environ(const struct tg_kernelspec *s, char *const *base, size_t spare);
 
 /* Set or replace a variable in a list with room for it; `value` NULL removes it. */
 void tg_environ_set(char **env, const char *name, const char *value);
