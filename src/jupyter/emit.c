@@ -41,11 +41,11 @@ static void format_header(struct tg_proxy *p, const char *msg_id, const char *ty
 static void send(struct tg_proxy *p, void *socket, const struct tg_request *parent,
 	const char *content, size_t len)
 {
-	struct tg_span header = { p->text.data, p->text.len }, body = { content, len },
-		       above = { 0 };
+	struct tg_bytes header = { p->text.data, p->text.len }, body = { content, len },
+			above = { 0 };
 
 	if (parent)
-		above = (struct tg_span){ parent->header.data, parent->header.len };
+		above = (struct tg_bytes){ parent->header.data, parent->header.len };
 	tg_msg_body(&p->own, &p->sign, header, above, body);
 	tg_msg_send(&p->own, socket);
 }
@@ -100,7 +100,7 @@ void tg_emit_welcome(struct tg_proxy *p, const void *topic, size_t len)
 	struct tg_buf content = TG_BUF_INIT;
 
 	tg_buf_adds(&content, "{\"subscription\":");
-	tg_scan_quote(&content, topic, len);
+	tg_jscan_quote(&content, topic, len);
 	tg_buf_addc(&content, '}');
 	format_header(p, NULL, "iopub_welcome");
 	tg_msg_clear(&p->own);

@@ -31,7 +31,7 @@ static void pass(struct tg_proxy *p, struct tg_msg *m, void *socket)
 		tg_log(TG_LOG_WARN, "kernel", "a message was lost: %s", zmq_strerror(-ret));
 }
 
-static bool ends_with_request(struct tg_span type)
+static bool ends_with_request(struct tg_bytes type)
 {
 	static const char end[] = "_request\"";
 
@@ -40,7 +40,7 @@ static bool ends_with_request(struct tg_span type)
 }
 
 /* Whether it is an answer to a request of our own. */
-static bool is_own(const struct tg_proxy *p, struct tg_span parent_id)
+static bool is_own(const struct tg_proxy *p, struct tg_bytes parent_id)
 {
 	size_t len = strlen(p->gate_id);
 
@@ -62,10 +62,10 @@ static void hold(struct tg_proxy *p, struct tg_msg *m)
 {
 	struct tg_request *r;
 
-	if (tg_scan_is(tg_msg_member(m, TG_HEADER, "msg_type"), "shutdown_request") &&
+	if (tg_jscan_is(tg_msg_member(m, TG_HEADER, "msg_type"), "shutdown_request") &&
 		tg_msg_verify(m, &p->sign)) {
 		r = tg_requests_add(&p->requests, m, TG_CONTROL);
-		p->restart = tg_scan_literal(tg_msg_member(m, TG_CONTENT, "restart"), "true");
+		p->restart = tg_jscan_literal(tg_msg_member(m, TG_CONTENT, "restart"), "true");
 		p->shutting = true;
 		tg_emit_reply(p, r,
 			p->restart ? "{\"status\":\"ok\",\"restart\":true}"
@@ -84,7 +84,7 @@ static void hold(struct tg_proxy *p, struct tg_msg *m)
 
 static void route_request(struct tg_proxy *p, enum tg_channel channel, struct tg_msg *m)
 {
-	struct tg_span type = tg_msg_member(m, TG_HEADER, "msg_type");
+	struct tg_bytes type = tg_msg_member(m, TG_HEADER, "msg_type");
 
 	if (!p->ready) {
 		hold(p, m);
@@ -95,7 +95,7 @@ static void route_request(struct tg_proxy *p, enum tg_channel channel, struct tg
 
 		if (tg_request_is(r, "shutdown_request")) {
 			p->restart =
-				tg_scan_literal(tg_msg_member(m, TG_CONTENT, "restart"), "true");
+				tg_jscan_literal(tg_msg_member(m, TG_CONTENT, "restart"), "true");
 			p->shutting = true;
 		}
 	}
@@ -130,25 +130,25 @@ void tg_forward_held(struct tg_proxy *p)
 /* The reply to our kernel_info_request: who the user's kernel is. */
 static void read_gate_reply(struct tg_proxy *p, const struct tg_msg *m)
 {
-	struct tg_span info = tg_msg_member(m, TG_CONTENT, "language_info");
+	struct tg_bytes info = tg_msg_member(m, TG_CONTENT, "language_info");
 
 	p->gate_replied = true;
 	p->gate_ns = tg_mono_ns();
 	tg_buf_clear(&p->session);
-	tg_scan_string(tg_msg_member(m, TG_HEADER, "session"), &p->session);
+	tg_jscan_string(tg_msg_member(m, TG_HEADER, "session"), &p->session);
 	tg_buf_clear(&p->language);
 	if (info.at)
-		tg_scan_string(tg_scan_member(info.at, info.len, "name"), &p->language);
+		tg_jscan_string(tg_jscan_member(info.at, info.len, "name"), &p->language);
 }
 
 static void route_reply(struct tg_proxy *p, enum tg_channel channel, struct tg_msg *m)
 {
-	struct tg_span parent = tg_msg_member(m, TG_PARENT, "msg_id");
+	struct tg_bytes parent = tg_msg_member(m, TG_PARENT, "msg_id");
 	struct tg_request *r;
 
 	if (channel != TG_STDIN) {
 		if (is_own(p, parent)) {
-			if (tg_scan_is(
+			if (tg_jscan_is(
 				    tg_msg_member(m, TG_HEADER, "msg_type"), "kernel_info_reply"))
 				read_gate_reply(p, m);
 			return;
@@ -176,26 +176,26 @@ void tg_forward_reply(struct tg_proxy *p, enum tg_channel channel)
 
 static void route_iopub(struct tg_proxy *p, struct tg_msg *m)
 {
-	struct tg_span parent = tg_msg_member(m, TG_PARENT, "msg_id");
-	struct tg_span type = tg_msg_member(m, TG_HEADER, "msg_type");
+	struct tg_bytes parent = tg_msg_member(m, TG_PARENT, "msg_id");
+	struct tg_bytes type = tg_msg_member(m, TG_HEADER, "msg_type");
 	struct tg_request *r;
 
 	if (is_own(p, parent)) {
 		if (p->gate_replied &&
-			tg_scan_is(tg_msg_member(m, TG_CONTENT, "execution_state"), "idle"))
+			tg_jscan_is(tg_msg_member(m, TG_CONTENT, "execution_state"), "idle"))
 			p->ready = true;
 		return;
 	}
 	/* each subscription at our own socket was welcomed by ourselves */
-	if (tg_scan_is(type, "iopub_welcome"))
+	if (tg_jscan_is(type, "iopub_welcome"))
 		return;
 	r = tg_requests_find(&p->requests, parent);
-	if (r && tg_scan_is(type, "status")) {
-		struct tg_span state = tg_msg_member(m, TG_CONTENT, "execution_state");
+	if (r && tg_jscan_is(type, "status")) {
+		struct tg_bytes state = tg_msg_member(m, TG_CONTENT, "execution_state");
 
-		if (tg_scan_is(state, "busy")) {
+		if (tg_jscan_is(state, "busy")) {
 			r->busy = true;
-		} else if (tg_scan_is(state, "idle")) {
+		} else if (tg_jscan_is(state, "idle")) {
 			r->idle = true;
 			forget_when_done(p, r);
 		}

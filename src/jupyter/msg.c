@@ -113,21 +113,21 @@ int tg_msg_send(struct tg_msg *m, void *socket)
 	return ret;
 }
 
-struct tg_span tg_msg_part(const struct tg_msg *m, enum tg_part part)
+struct tg_bytes tg_msg_part(const struct tg_msg *m, enum tg_part part)
 {
 	zmq_msg_t *f;
 
 	if (!m->whole)
-		return (struct tg_span){ 0 };
+		return (struct tg_bytes){ 0 };
 	f = &m->frame[m->n_ids + (size_t)part];
-	return (struct tg_span){ zmq_msg_data(f), zmq_msg_size(f) };
+	return (struct tg_bytes){ zmq_msg_data(f), zmq_msg_size(f) };
 }
 
-struct tg_span tg_msg_member(const struct tg_msg *m, enum tg_part part, const char *name)
+struct tg_bytes tg_msg_member(const struct tg_msg *m, enum tg_part part, const char *name)
 {
-	struct tg_span v = tg_msg_part(m, part);
+	struct tg_bytes v = tg_msg_part(m, part);
 
-	return v.at ? tg_scan_member(v.at, v.len, name) : v;
+	return v.at ? tg_jscan_member(v.at, v.len, name) : v;
 }
 
 /* The four frames that are signed. */
@@ -142,7 +142,7 @@ static void signed_parts(const struct tg_msg *m, struct iovec part[4])
 
 bool tg_msg_verify(const struct tg_msg *m, const struct tg_sign *sign)
 {
-	struct tg_span hex = tg_msg_part(m, TG_SIGNATURE);
+	struct tg_bytes hex = tg_msg_part(m, TG_SIGNATURE);
 	struct iovec part[4];
 
 	if (!m->whole)
@@ -190,8 +190,8 @@ void tg_msg_add(struct tg_msg *m, const void *data, size_t len)
 	m->n++;
 }
 
-void tg_msg_body(struct tg_msg *m, const struct tg_sign *sign, struct tg_span header,
-	struct tg_span parent, struct tg_span content)
+void tg_msg_body(struct tg_msg *m, const struct tg_sign *sign, struct tg_bytes header,
+	struct tg_bytes parent, struct tg_bytes content)
 {
 	m->n_ids = m->n;
 	tg_msg_add(m, delimiter, sizeof(delimiter) - 1);

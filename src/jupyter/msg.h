@@ -46,10 +46,10 @@ int tg_msg_recv(struct tg_msg *m, void *socket);
 int tg_msg_send(struct tg_msg *m, void *socket);
 
 /* A part's bytes; only of a whole message. Borrowed until the next change of `m`. */
-struct tg_span tg_msg_part(const struct tg_msg *m, enum tg_part part);
+struct tg_bytes tg_msg_part(const struct tg_msg *m, enum tg_part part);
 
 /* A top-level member of a part. */
-struct tg_span tg_msg_member(const struct tg_msg *m, enum tg_part part, const char *name);
+struct tg_bytes tg_msg_member(const struct tg_msg *m, enum tg_part part, const char *name);
 
 bool tg_msg_verify(const struct tg_msg *m, const struct tg_sign *sign);
 
@@ -59,8 +59,8 @@ void tg_msg_replace(struct tg_msg *m, enum tg_part part, const char *data, size_
 
 /* Build a message frame by frame: identities first, then tg_msg_body. Bytes are copied. */
 void tg_msg_add(struct tg_msg *m, const void *data, size_t len);
-void tg_msg_body(struct tg_msg *m, const struct tg_sign *sign, struct tg_span header,
-	struct tg_span parent, struct tg_span content);
+void tg_msg_body(struct tg_msg *m, const struct tg_sign *sign, struct tg_bytes header,
+	struct tg_bytes parent, struct tg_bytes content);
 
 /* Exchange what two hold. */
 void tg_msg_swap(struct tg_msg *a, struct tg_msg *b);

@@ -103,7 +103,7 @@ static int bind_outer(struct tg_proxy *p, struct tg_err *err)
 			return tg_err_set(err, -EPROTONOSUPPORT,
 				"\"curve_secretkey\" cannot be used: %s", zmq_strerror(errno));
 		tg_buf_clear(&p->text);
-		tg_conn_endpoint(&p->conn, i, &p->text);
+		tg_conn_endpoint(&p->conn, (enum tg_channel)i, &p->text);
 		if (zmq_bind(s, p->text.data))
 			return tg_err_set(err, -errno, "cannot listen on %s: %s", p->text.data,
 				zmq_strerror(errno));

@@ -63,16 +63,16 @@ static struct tg_request *take_spare(struct tg_requests *q)
 struct tg_request *tg_requests_add(
 	struct tg_requests *q, const struct tg_msg *m, enum tg_channel channel)
 {
-	struct tg_span header = tg_msg_part(m, TG_HEADER);
+	struct tg_bytes header = tg_msg_part(m, TG_HEADER);
 	struct tg_request *r;
 
 	if (q->n == TG_REQUESTS_MAX)
 		tg_requests_remove(q, q->first);
 	r = take_spare(q);
 	r->channel = channel;
-	tg_scan_string(tg_scan_member(header.at, header.len, "msg_id"), &r->msg_id);
-	tg_scan_string(tg_scan_member(header.at, header.len, "msg_type"), &r->type);
-	tg_scan_string(tg_scan_member(header.at, header.len, "subshell_id"), &r->subshell);
+	tg_jscan_string(tg_jscan_member(header.at, header.len, "msg_id"), &r->msg_id);
+	tg_jscan_string(tg_jscan_member(header.at, header.len, "msg_type"), &r->type);
+	tg_jscan_string(tg_jscan_member(header.at, header.len, "subshell_id"), &r->subshell);
 	tg_buf_add(&r->header, header.at, header.len);
 	for (size_t i = 0; i < m->n_ids; i++)
 		tg_msg_add(&r->ids, zmq_msg_data(&m->frame[i]), zmq_msg_size(&m->frame[i]));
@@ -85,12 +85,12 @@ struct tg_request *tg_requests_add(
 	return r;
 }
 
-struct tg_request *tg_requests_find(const struct tg_requests *q, struct tg_span msg_id)
+struct tg_request *tg_requests_find(const struct tg_requests *q, struct tg_bytes msg_id)
 {
 	if (!msg_id.at)
 		return NULL;
 	for (struct tg_request *r = q->first; r; r = r->next)
-		if (tg_scan_is(msg_id, r->msg_id.data))
+		if (tg_jscan_is(msg_id, r->msg_id.data))
 			return r;
 	return NULL;
 }

@@ -54,7 +54,7 @@ struct tg_request *tg_requests_add(
 	struct tg_requests *q, const struct tg_msg *m, enum tg_channel channel);
 
 /* The request with that msg_id (a JSON string), or NULL. */
-struct tg_request *tg_requests_find(const struct tg_requests *q, struct tg_span msg_id);
+struct tg_request *tg_requests_find(const struct tg_requests *q, struct tg_bytes msg_id);
 
 void tg_requests_remove(struct tg_requests *q, struct tg_request *r);
 

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-static const struct tg_span nothing;
+static const struct tg_bytes nothing;
 
 static const char *skip_blank(const char *p, const char *end)
 {
@@ -75,15 +75,15 @@ static const char *skip_value(const char *p, const char *end)
 	return depth || p == start ? NULL : p;
 }
 
-struct tg_span tg_scan_member(const char *json, size_t len, const char *name)
+struct tg_bytes tg_jscan_member(const char *json, size_t len, const char *name)
 {
 	const char *end = json + len, *p = skip_blank(json, end);
-	struct tg_span found = nothing;
+	struct tg_bytes found = nothing;
 
 	if (p == end || *p != '{')
 		return nothing;
 	for (p = skip_blank(p + 1, end); p < end && *p == '"';) {
-		struct tg_span key = { p, 0 };
+		struct tg_bytes key = { p, 0 };
 		const char *value;
 
 		p = skip_string(p, end);
@@ -97,8 +97,8 @@ struct tg_span tg_scan_member(const char *json, size_t len, const char *name)
 		p = skip_value(value, end);
 		if (!p)
 			return nothing;
-		if (tg_scan_is(key, name))
-			found = (struct tg_span){ value, (size_t)(p - value) };
+		if (tg_jscan_is(key, name))
+			found = (struct tg_bytes){ value, (size_t)(p - value) };
 		p = skip_blank(p, end);
 		if (p < end && *p == '}')
 			return found;
@@ -109,7 +109,7 @@ struct tg_span tg_scan_member(const char *json, size_t len, const char *name)
 	return nothing;
 }
 
-struct tg_span tg_scan_next(struct tg_span array, struct tg_span prev)
+struct tg_bytes tg_jscan_next(struct tg_bytes array, struct tg_bytes prev)
 {
 	const char *end = array.at + array.len, *p, *value;
 
@@ -123,7 +123,7 @@ struct tg_span tg_scan_next(struct tg_span array, struct tg_span prev)
 	}
 	value = p;
 	p = skip_value(value, end);
-	return p ? (struct tg_span){ value, (size_t)(p - value) } : nothing;
+	return p ? (struct tg_bytes){ value, (size_t)(p - value) } : nothing;
 }
 
 static int hex4(const char *p, const char *end, uint32_t *out)
@@ -197,7 +197,7 @@ static const char *escape(const char *p, const char *end, struct tg_buf *out)
 	return p;
 }
 
-int tg_scan_string(struct tg_span v, struct tg_buf *out)
+int tg_jscan_string(struct tg_bytes v, struct tg_buf *out)
 {
 	size_t before = out->len;
 	const char *p, *end;
@@ -218,7 +218,7 @@ int tg_scan_string(struct tg_span v, struct tg_buf *out)
 	return -EBADMSG;
 }
 
-bool tg_scan_is(struct tg_span v, const char *s)
+bool tg_jscan_is(struct tg_bytes v, const char *s)
 {
 	size_t len = strlen(s);
 	struct tg_buf text = TG_BUF_INIT;
@@ -230,17 +230,17 @@ bool tg_scan_is(struct tg_span v, const char *s)
 		return v.len == len + 2 && !memcmp(v.at + 1, s, len);
 	if (v.len > 6 * len + 2) /* longer than every character written as \u0000 */
 		return false;
-	same = !tg_scan_string(v, &text) && text.len == len && !memcmp(text.data, s, len);
+	same = !tg_jscan_string(v, &text) && text.len == len && !memcmp(text.data, s, len);
 	tg_buf_release(&text);
 	return same;
 }
 
-bool tg_scan_literal(struct tg_span v, const char *literal)
+bool tg_jscan_literal(struct tg_bytes v, const char *literal)
 {
 	return v.at && v.len == strlen(literal) && !memcmp(v.at, literal, v.len);
 }
 
-int64_t tg_scan_int(struct tg_span v, int64_t otherwise)
+int64_t tg_jscan_int(struct tg_bytes v, int64_t otherwise)
 {
 	bool negative = v.at && v.len && v.at[0] == '-';
 	size_t i = negative ? 1 : 0;
@@ -273,7 +273,7 @@ static size_t character(const unsigned char *s, size_t len, uint32_t *cp)
 	return *cp < least[n] || *cp > 0x10ffff ? 0 : n;
 }
 
-void tg_scan_quote(struct tg_buf *out, const char *s, size_t len)
+void tg_jscan_quote(struct tg_buf *out, const char *s, size_t len)
 {
 	tg_buf_addc(out, '"');
 	for (size_t i = 0; i < len;) {
@@ -306,7 +306,7 @@ void tg_scan_quote(struct tg_buf *out, const char *s, size_t len)
 	tg_buf_addc(out, '"');
 }
 
-void tg_scan_splice(const char *json, size_t len, struct tg_span v, const char *value,
+void tg_jscan_splice(const char *json, size_t len, struct tg_bytes v, const char *value,
 	size_t value_len, struct tg_buf *out)
 {
 	size_t at = (size_t)(v.at - json);

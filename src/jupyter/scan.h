@@ -6,7 +6,7 @@
  * it cannot follow it reports as not found, and the message goes on as it came.
  *
  * Decoded strings are UTF-8 in which a lone surrogate is three bytes (ED A0 80 … ED BF BF) and a
- * NUL is a NUL: nothing is lost between tg_scan_string and tg_scan_quote.
+ * NUL is a NUL: nothing is lost between tg_jscan_string and tg_jscan_quote.
  */
 #ifndef TG_JUPYTER_SCAN_H
 #define TG_JUPYTER_SCAN_H
@@ -18,34 +18,34 @@
 #include "base/buf.h"
 
 /* Bytes of one value within a text; `at` is NULL when it was not found. Borrowed. */
-struct tg_span {
+struct tg_bytes {
 	const char *at;
 	size_t len;
 };
 
 /* The value of a top-level member of an object; of the last one when there are several. */
-struct tg_span tg_scan_member(const char *json, size_t len, const char *name);
+struct tg_bytes tg_jscan_member(const char *json, size_t len, const char *name);
 
 /* The element of an array that follows `prev` (first when prev.at is NULL). */
-struct tg_span tg_scan_next(struct tg_span array, struct tg_span prev);
+struct tg_bytes tg_jscan_next(struct tg_bytes array, struct tg_bytes prev);
 
 /* Whether the span is the string `s`, written in any way; `s` is short ASCII. */
-bool tg_scan_is(struct tg_span v, const char *s);
+bool tg_jscan_is(struct tg_bytes v, const char *s);
 
 /* Whether the span is the literal ("true", "false", "null"). */
-bool tg_scan_literal(struct tg_span v, const char *literal);
+bool tg_jscan_literal(struct tg_bytes v, const char *literal);
 
 /* An integer; `otherwise` for anything else. */
-int64_t tg_scan_int(struct tg_span v, int64_t otherwise);
+int64_t tg_jscan_int(struct tg_bytes v, int64_t otherwise);
 
 /* Append the decoded string to `out`. Returns 0, or -EBADMSG with `out` as it was. */
-int tg_scan_string(struct tg_span v, struct tg_buf *out);
+int tg_jscan_string(struct tg_bytes v, struct tg_buf *out);
 
 /* Append a decoded string as JSON, in ASCII. */
-void tg_scan_quote(struct tg_buf *out, const char *s, size_t len);
+void tg_jscan_quote(struct tg_buf *out, const char *s, size_t len);
 
 /* Append `json` with the bytes of `v`, which lies in it, replaced by `value`. */
-void tg_scan_splice(const char *json, size_t len, struct tg_span v, const char *value,
+void tg_jscan_splice(const char *json, size_t len, struct tg_bytes v, const char *value,
 	size_t value_len, struct tg_buf *out);
 
 #endif
