@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Opens a notebook in JupyterLab and says what is drawn in it, as JSON. The job is JSON on stdin:
+// {base, token, notebook, theme, switch_to, run, screenshot, timeout_ms}; playwright-core is found
+// under $TG_NODE_PATH. For each Vega chart: the marks of the scene that was painted (positions in
+// pixels, texts, colours), not the specification, since a chart can look fine and be wrong.
+import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+
+const require = createRequire(process.env.TG_NODE_PATH + '/');
+const { chromium } = require('playwright-core');
+const job = JSON.parse(readFileSync(0, 'utf8'));
+const timeout = job.timeout_ms ?? 120000;
+const errors = [];
+
+const browser = await chromium.launch({
+	executablePath: process.env.TG_CHROMIUM ?? '/usr/bin/chromium',
+	args: ['--no-sandbox'],
+});
+try {
+	// Tall enough for every cell: JupyterLab draws only what is in view.
+	const page = await browser.newPage({ viewport: { width: 1300, height: job.height ?? 3000 } });
+	page.setDefaultTimeout(timeout);
+	page.on('pageerror', (e) => errors.push(String(e)));
+	await page.addInitScript(() => {
+		window.tgViews = (widget) => widget._result?.view ? [widget._result.view] :
+			[...widget.layout?.widgets ?? widget.layout ?? []].flatMap(window.tgViews);
+	});
+	await page.goto(`${job.base}lab/tree/${job.notebook}?reset&token=${job.token}`);
+	await page.waitForSelector('.jp-Notebook .jp-Cell');
+	const theme = async (name) => {
+		await page.evaluate((t) => window.jupyterapp.commands.execute('apputils:change-theme',
+			{ theme: t }), name);
+		await page.waitForFunction((t) => document.body.dataset.jpThemeName === t, name);
+	};
+	await theme(job.theme ?? 'JupyterLab Light');
+	if (job.run) {
+		await page.waitForFunction(() =>
+			window.jupyterapp.shell.currentWidget?.context?.sessionContext?.session?.kernel
+				?.status === 'idle');
+		await page.evaluate(() => window.jupyterapp.commands.execute('notebook:run-all-cells'));
+	}
+	await page.waitForFunction(() => { // as many charts are drawn as the notebook holds
+		const cells = window.jupyterapp.shell.currentWidget?.content?.widgets ?? [];
+		const held = cells.flatMap((c) => c.model.outputs?.toJSON() ?? []).filter(
+			(o) => o.data?.['application/vnd.vegalite.v5+json']).length;
+		return cells.length && cells.flatMap((c) => window.tgViews(c)).length >= held;
+	});
+	if (job.switch_to)
+		await theme(job.switch_to);
+	await page.waitForTimeout(500); // one paint after the last layout
+	const seen = await page.evaluate(() => {
+		const keep = ['x', 'y', 'x2', 'y2', 'width', 'height', 'fill', 'stroke', 'text', 'defined',
+			'opacity', 'fontSize'];
+		const scene = (item, out, path, ox, oy) => {
+			for (const mark of item.items ?? []) {
+				if (mark.marktype === 'group') {
+					for (const group of mark.items)
+						scene(group, out, path.concat(mark.role + ':' + (mark.name ?? '')),
+							ox + (group.x ?? 0), oy + (group.y ?? 0));
+					continue;
+				}
+				out.push({
+					path: path.join('/'), type: mark.marktype, role: mark.role, name: mark.name ?? '',
+					items: mark.items.map((i) => Object.assign({ ox, oy },
+						...keep.filter((k) => i[k] !== undefined).map((k) => ({ [k]: i[k] })))),
+				});
+			}
+			return out;
+		};
+		const colour = (name) => {
+			const probe = document.createElement('div');
+			probe.style.color = `var(${name})`;
+			document.body.append(probe);
+			const value = getComputedStyle(probe).color;
+			probe.remove();
+			return value;
+		};
+		return {
+			background: colour('--jp-layout-color0'),
+			cells: window.jupyterapp.shell.currentWidget.content.widgets.map((cell) => ({
+				text: cell.outputArea?.node.innerText ?? '',
+				outputs: cell.model.outputs?.toJSON() ?? [],
+				charts: window.tgViews(cell).map((view) => ({
+					width: view.width(), height: view.height(), background: view.background(),
+					marks: scene(view.scenegraph().root.items[0], [], [], 0, 0),
+				})),
+			})),
+		};
+	});
+	if (job.screenshot)
+		await page.locator('.jp-Notebook').first().screenshot({ path: job.screenshot });
+	if (job.run)
+		await page.evaluate(() =>
+			window.jupyterapp.shell.currentWidget.context.sessionContext.shutdown());
+	process.stdout.write(JSON.stringify({ ...seen, errors }));
+} finally {
+	await browser.close();
+}
