@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "recorder/prune.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "record/reader.h"
+
+#define FILES_MAX 65536 /* a folder with more is not ours to tidy */
+#define DAY_S     (24 * 3600)
+
+struct candidate {
+	char *name;
+	int64_t mtime_ns;
+	int64_t mtime_s;
+	int64_t bytes;
+};
+
+static int older_first(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->mtime_ns != y->mtime_ns)
+		return x->mtime_ns < y->mtime_ns ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+	size_t n = strlen(name), m = strlen(suffix);
+
+	return n > m && !strcmp(name + n - m, suffix);
+}
+
+/* Whether its recorder finished it. Anything that we cannot read is left to the rule of a day. */
+static bool has_end(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct tg_reader *r;
+	bool ended;
+
+	if (fd < 0 || tg_reader_open_fd(&r, fd, name, NULL) < 0)
+		return false;
+	ended = tg_reader_damage(r)->ended;
+	tg_reader_close(r);
+	return ended;
+}
+
+static size_t list(DIR *dir, struct candidate **out)
+{
+	struct candidate *c = NULL;
+	size_t n = 0, cap = 0;
+	struct dirent *entry;
+	struct stat st;
+
+	while (n < FILES_MAX && (entry = readdir(dir))) {
+		if (!has_suffix(entry->d_name, ".tacho"))
+			continue;
+		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
+			continue;
+		TG_GROW(c, n + 1, cap);
+		c[n].name = tg_xstrdup(entry->d_name);
+		c[n].mtime_s = st.st_mtim.tv_sec;
+		c[n].mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+		c[n].bytes = st.st_size;
+		n++;
+	}
+	*out = c;
+	return n;
+}
+
+int tg_prune(
+	const char *path, const char *current, size_t keep_files, int64_t keep_bytes, int64_t now_s)
+{
+	struct candidate *c;
+	int64_t bytes = 0;
+	size_t n, left;
+	int removed = 0;
+	DIR *dir = opendir(path);
+
+	if (!dir)
+		return -errno;
+	n = left = list(dir, &c);
+	if (n)
+		qsort(c, n, sizeof(*c), older_first);
+	for (size_t i = 0; i < n; i++)
+		bytes += c[i].bytes;
+	for (size_t i = 0; i < n; i++) {
+		if (left <= keep_files && bytes <= keep_bytes)
+			break;
+		if (current && !strcmp(c[i].name, current))
+			continue;
+		if (now_s - c[i].mtime_s <= DAY_S && !has_end(dirfd(dir), c[i].name))
+			continue;
+		if (unlinkat(dirfd(dir), c[i].name, 0) < 0)
+			continue;
+		left--;
+		bytes -= c[i].bytes;
+		removed++;
+	}
+	for (size_t i = 0; i < n; i++)
+		free(c[i].name);
+	free(c);
+	closedir(dir);
+	return removed;
+}

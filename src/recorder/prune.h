@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Keeps the folder of kernels' recordings small: the oldest go first. Only files that are over are
+ * ever removed: with an end chunk, or untouched for a day. Nothing outside the folder, no
+ * subfolder, no symbolic link, no file of another name or user.
+ */
+#ifndef TG_RECORDER_PRUNE_H
+#define TG_RECORDER_PRUNE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TG_PRUNE_FILES 20
+#define TG_PRUNE_BYTES (INT64_C(200) << 20)
+
+/*
+ * Remove *.tacho files of `dir` until at most `keep_files` and `keep_bytes` are left, as far as
+ * the rule allows. `current` (a file name in the folder, or NULL) counts but is never removed.
+ * `now_s` is the time of day, for the rule of a day. Returns the number of files removed or -errno.
+ */
+int tg_prune(
+	const char *dir, const char *current, size_t keep_files, int64_t keep_bytes, int64_t now_s);
+
+#endif

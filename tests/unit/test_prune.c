@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "record/writer.h"
+#include "recorder/prune.h"
+
+#define NOW 1700000000
+
+static char dir[] = "/tmp/tg-prune-XXXXXX";
+
+static void path_of(struct tg_buf *out, const char *name)
+{
+	tg_buf_clear(out);
+	tg_buf_addf(out, "%s/%s", dir, name);
+}
+
+/* A recording last touched `age_s` before NOW, finished or as a killed recorder leaves it. */
+static void recording(const char *name, int age_s, bool finished)
+{
+	struct timespec t[2] = { { .tv_sec = NOW - age_s }, { .tv_sec = NOW - age_s } };
+	struct tg_buf path = TG_BUF_INIT;
+	struct tg_writer *w;
+
+	path_of(&path, name);
+	T_EQ_I(tg_writer_open(&w, path.data, "{\"host\":\"h\",\"boot_id\":\"b\"}", NULL), 0);
+	if (finished)
+		tg_writer_finish(w);
+	else
+		tg_writer_abandon(w);
+	utimensat(AT_FDCWD, path.data, t, 0);
+	tg_buf_release(&path);
+}
+
+static bool there(const char *name)
+{
+	struct tg_buf path = TG_BUF_INIT;
+	bool yes;
+
+	path_of(&path, name);
+	yes = access(path.data, F_OK) == 0;
+	tg_buf_release(&path);
+	return yes;
+}
+
+static void drop(const char *name)
+{
+	struct tg_buf path = TG_BUF_INIT;
+
+	path_of(&path, name);
+	unlink(path.data);
+	tg_buf_release(&path);
+}
+
+int main(void)
+{
+	struct tg_buf path = TG_BUF_INIT;
+	int64_t one;
+	struct stat st;
+
+	T_OK(mkdtemp(dir) != NULL);
+	T_EQ_I(tg_prune("/nonexistent", NULL, 1, 1, NOW), -ENOENT);
+	T_EQ_I(tg_prune(dir, NULL, 0, 0, NOW), 0);
+
+	recording("a.tacho", 500, true);
+	recording("b.tacho", 400, false); /* may still be written */
+	recording("c.tacho", 2 * 24 * 3600, false);
+	recording("d.tacho", 300, true);
+	recording("e.tacho", 200, true);
+	recording("notes.txt", 900, true);
+	path_of(&path, "link.tacho");
+	T_EQ_I(symlink("/etc/passwd", path.data), 0);
+
+	T_EQ_I(tg_prune(dir, "e.tacho", 5, INT64_MAX, NOW), 0);
+	T_EQ_I(tg_prune(dir, "e.tacho", 3, INT64_MAX, NOW), 2);
+	T_OK(!there("c.tacho") && !there("a.tacho")); /* the oldest two that are over */
+	T_EQ_I(tg_prune(dir, "e.tacho", 0, INT64_MAX, NOW), 1);
+	T_OK(there("b.tacho") && !there("d.tacho") && there("e.tacho"));
+	T_OK(there("notes.txt") && access("/etc/passwd", F_OK) == 0);
+	T_OK(lstat(path.data, &st) == 0);
+
+	/* bytes: enough for one, so that the older of two finished ones goes */
+	drop("b.tacho");
+	recording("f.tacho", 100, true);
+	path_of(&path, "f.tacho");
+	T_EQ_I(stat(path.data, &st), 0);
+	one = st.st_size;
+	T_EQ_I(tg_prune(dir, NULL, 20, one, NOW), 1);
+	T_OK(!there("e.tacho") && there("f.tacho"));
+
+	drop("f.tacho");
+	drop("notes.txt");
+	drop("link.tacho");
+	T_EQ_I(rmdir(dir), 0);
+	tg_buf_release(&path);
+	return t_done();
+}
