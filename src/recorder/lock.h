@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One recorder an id: a lock in the runtime folder (never on the recording, whose file system may
+ * not have locks). Who comes second hands its starter's socket to the first, with all that was sent
+ * into it already, so that no mark is lost when two are started at once.
+ */
+#ifndef TG_RECORDER_LOCK_H
+#define TG_RECORDER_LOCK_H
+
+#include <sys/types.h>
+
+#include "base/err.h"
+
+/* Returns a descriptor that holds the lock; -EWOULDBLOCK when another has it; -errno. */
+int tg_lock_take(const char *path, struct tg_err *err);
+
+/* Remove the file and let go. */
+void tg_lock_drop(const char *path, int lock);
+
+/*
+ * Give `fd` (and the root that it speaks of, 0: none) to the recorder that listens at
+ * `socket_path`. Returns 0 once that one has said yes, -EAGAIN when it does not listen (yet, or any
+ * more). Waits at most 30 seconds.
+ */
+int tg_lock_hand_over(const char *socket_path, int fd, pid_t root);
+
+#endif

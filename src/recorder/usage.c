@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "recorder/usage.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+
+static const char *const names[TG_USAGE_VALUES] = {
+	[TG_USAGE_TREE_CPU_NS] = "tree.cpu_ns",
+	[TG_USAGE_TREE_PSS_BYTES] = "tree.pss_bytes",
+	[TG_USAGE_TREE_RSS_BYTES] = "tree.rss_bytes",
+	[TG_USAGE_NODE_BUSY_NS] = "node.cpu_busy_ns",
+	[TG_USAGE_NODE_TOTAL_BYTES] = "node.mem_total_bytes",
+	[TG_USAGE_NODE_AVAILABLE_BYTES] = "node.mem_available_bytes",
+	[TG_USAGE_NODE_FREE_BYTES] = "node.mem_free_bytes",
+	[TG_USAGE_NODE_CACHED_BYTES] = "node.mem_cached_bytes",
+	[TG_USAGE_NODE_BUFFERS_BYTES] = "node.mem_buffers_bytes",
+};
+
+static void find_columns(struct tg_usage *u, const struct tg_reading *reading)
+{
+	for (int i = 0; i < TG_USAGE_VALUES; i++) {
+		u->column[i] = -1;
+		for (size_t k = 0; k < reading->n; k++)
+			if (!reading->column[k].instance[0] &&
+				!strcmp(reading->column[k].metric->name, names[i]))
+				u->column[i] = (int)k;
+	}
+	u->generation = reading->generation;
+}
+
+void tg_usage_take(struct tg_usage *u, const struct tg_reading *reading)
+{
+	if (u->t_ns[1] == 0 || u->generation != reading->generation)
+		find_columns(u, reading);
+	u->t_ns[0] = u->t_ns[1];
+	memcpy(u->value[0], u->value[1], sizeof(u->value[0]));
+	u->t_ns[1] = reading->t_ns;
+	for (int i = 0; i < TG_USAGE_VALUES; i++)
+		u->value[1][i] = u->column[i] < 0 ? TG_MISSING : reading->value[u->column[i]];
+}
+
+/* ns of CPU per ns, between the last two readings; NAN when that is unknown. */
+static double rate(const struct tg_usage *u, enum tg_usage_value what)
+{
+	int64_t a = u->value[0][what], b = u->value[1][what];
+
+	if (!u->t_ns[0] || a == TG_MISSING || b == TG_MISSING || b < a)
+		return NAN;
+	return (double)(b - a) / (double)(u->t_ns[1] - u->t_ns[0]);
+}
+
+static int64_t now_value(const struct tg_usage *u, enum tg_usage_value what)
+{
+	return u->t_ns[1] ? u->value[1][what] : TG_MISSING;
+}
+
+static void add_int(struct tg_jw *w, const char *key, int64_t v)
+{
+	if (v != TG_MISSING)
+		tg_jw_kint(w, key, v);
+}
+
+static void add_fixed(struct tg_jw *w, const char *key, double v)
+{
+	if (!isfinite(v))
+		return;
+	tg_jw_key(w, key);
+	tg_jw_fixed(w, v, 1);
+}
+
+static void add_node_memory(struct tg_jw *w, const struct tg_usage *u)
+{
+	int64_t total = now_value(u, TG_USAGE_NODE_TOTAL_BYTES);
+	int64_t available = now_value(u, TG_USAGE_NODE_AVAILABLE_BYTES);
+
+	if (total == TG_MISSING || total <= 0)
+		return;
+	tg_jw_key(w, "host_virtual_memory");
+	tg_jw_begin_object(w);
+	tg_jw_kint(w, "total", total);
+	if (available != TG_MISSING) {
+		tg_jw_kint(w, "available", available);
+		add_fixed(w, "percent", 100.0 * (double)(total - available) / (double)total);
+		tg_jw_kint(w, "used", total - available);
+	}
+	add_int(w, "free", now_value(u, TG_USAGE_NODE_FREE_BYTES));
+	add_int(w, "buffers", now_value(u, TG_USAGE_NODE_BUFFERS_BYTES));
+	add_int(w, "cached", now_value(u, TG_USAGE_NODE_CACHED_BYTES));
+	tg_jw_end_object(w);
+}
+
+void tg_usage_json(const struct tg_usage *u, int64_t n, pid_t root, const struct tg_limits *limits,
+	struct tg_buf *out)
+{
+	int64_t memory = now_value(u, TG_USAGE_TREE_PSS_BYTES);
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	char host[256] = "";
+	struct tg_jw w;
+
+	gethostname(host, sizeof(host) - 1);
+	tg_jw_init(&w, out);
+	tg_jw_begin_object(&w);
+	tg_jw_kint(&w, "re", n);
+	tg_jw_kstr(&w, "hostname", host);
+	if (root > 0)
+		tg_jw_kint(&w, "pid", root);
+	add_fixed(&w, "kernel_cpu", 100.0 * rate(u, TG_USAGE_TREE_CPU_NS));
+	/* shared pages once where they are known, as an ipykernel counts */
+	add_int(&w, "kernel_memory",
+		memory != TG_MISSING ? memory : now_value(u, TG_USAGE_TREE_RSS_BYTES));
+	if (cpus > 0) {
+		tg_jw_kint(&w, "cpu_count", cpus);
+		add_fixed(&w, "host_cpu_percent",
+			100.0 * rate(u, TG_USAGE_NODE_BUSY_NS) / (double)cpus);
+	}
+	add_node_memory(&w, u);
+	if (limits->cores_milli != TG_MISSING) {
+		tg_jw_knum(&w, "limit_cores", (double)limits->cores_milli / 1000);
+		tg_jw_kstr(&w, "limit_cores_why", limits->cores_why);
+	}
+	if (limits->memory_bytes != TG_MISSING) {
+		tg_jw_kint(&w, "limit_bytes", limits->memory_bytes);
+		tg_jw_kstr(&w, "limit_bytes_why", limits->memory_why);
+	}
+	tg_jw_end_object(&w);
+}

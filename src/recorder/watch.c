@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "recorder/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434 /* Linux 5.3, the same number everywhere */
+#endif
+
+/*
+ * Field 22 of /proc/PID/stat, behind a command that may hold anything but its end:
+ * 4711 (a) b) S 1 4711 4711 0 -1 4194560 118 0 0 0 0 0 0 0 20 0 1 0 8675309 …
+ * Returns 0 when there is no such process, or only what is left of it (state Z or X).
+ */
+static uint64_t start_time(pid_t pid)
+{
+	char path[32], text[1024];
+	const char *p;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = tg_file_pread0(fd, text, sizeof(text));
+	close(fd);
+	p = n > 0 ? strrchr(text, ')') : NULL;
+	if (!p || p[1] != ' ' || p[2] == 'Z' || p[2] == 'X')
+		return 0;
+	for (int field = 2; p && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	return p ? strtoull(p, NULL, 10) : 0;
+}
+
+void tg_watch_init_plain(struct tg_watch *w, pid_t pid)
+{
+	*w = (struct tg_watch){ .pid = pid, .fd = -1 };
+	if (pid > 0)
+		w->start = start_time(pid);
+	w->dead = pid > 0 && !w->start;
+}
+
+void tg_watch_init(struct tg_watch *w, pid_t pid)
+{
+	long fd = pid > 0 ? syscall(SYS_pidfd_open, pid, 0u) : -1;
+
+	tg_watch_init_plain(w, pid);
+	if (fd >= 0) /* close-on-exec by itself */
+		w->fd = (int)fd;
+}
+
+void tg_watch_release(struct tg_watch *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	*w = (struct tg_watch){ .fd = -1 };
+}
+
+bool tg_watch_dead(const struct tg_watch *w)
+{
+	struct pollfd p = { .fd = w->fd, .events = POLLIN };
+
+	if (w->pid <= 0)
+		return false;
+	if (w->dead)
+		return true;
+	if (w->fd >= 0)
+		return poll(&p, 1, 0) == 1;
+	return start_time(w->pid) != w->start;
+}

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of the recorder on their own, with clocks and file systems played. */
+#include "tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "record/reader.h"
+#include "recorder/crowd.h"
+#include "recorder/live.h"
+#include "recorder/lock.h"
+#include "recorder/output.h"
+#include "recorder/pace.h"
+#include "recorder/queue.h"
+#include "recorder/rows.h"
+#include "recorder/watch.h"
+
+#include "base/mem.h"
+
+static size_t count(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, what)); text += strlen(what))
+		n++;
+	return n;
+}
+
+static struct tg_block *block_of(int64_t t_ns, uint32_t columns)
+{
+	struct tg_block *b = tg_block_new(1, columns, 1);
+	int64_t *values = tg_xcalloc(columns, sizeof(*values));
+
+	tg_block_add(b, t_ns, values);
+	free(values);
+	return b;
+}
+
+static void test_queue(void)
+{
+	struct tg_queue *q = tg_queue_new(16384);
+	struct tg_item item = { .kind = TG_ITEM_BLOCK }, *got;
+	int n = 0;
+
+	T_OK(tg_queue_pop(q, 0) == NULL);
+	T_OK(tg_queue_pop(q, 10) == NULL);
+	for (;;) {
+		item.block = block_of(n, 100);
+		if (tg_queue_push(q, &item) < 0)
+			break;
+		n++;
+	}
+	T_OK(n > 5 && n < 18);
+	tg_block_free(item.block); /* what is refused stays ours */
+	/* events still find room, until they do not either; the end always does */
+	item = (struct tg_item){ .kind = TG_ITEM_EVENTS, .data = tg_xstrdup("{}\n"), .n = 3 };
+	T_EQ_I(tg_queue_push(q, &item), 0);
+	item.data = tg_xcalloc(1, 16384);
+	item.n = 16384;
+	T_EQ_I(tg_queue_push(q, &item), -ENOSPC);
+	free(item.data);
+	item = (struct tg_item){ .kind = TG_ITEM_FINISH };
+	T_EQ_I(tg_queue_push(q, &item), 0);
+	for (int i = 0; i < n; i++) {
+		got = tg_queue_pop(q, -1);
+		T_OK(got->kind == TG_ITEM_BLOCK && got->block->t_ns[0] == i);
+		tg_item_free(got);
+	}
+	item = (struct tg_item){ .kind = TG_ITEM_BLOCK, .block = block_of(99, 100) };
+	T_EQ_I(tg_queue_push(q, &item), 0); /* room again */
+	got = tg_queue_pop(q, -1);
+	T_EQ_S(got->data, "{}\n");
+	tg_item_free(got);
+	tg_queue_free(q); /* with what is in it */
+}
+
+struct pusher {
+	struct tg_queue *q;
+	int64_t pushed, dropped;
+};
+
+static void *push_many(void *arg)
+{
+	struct pusher *p = arg;
+
+	for (int64_t i = 1; i <= 20000; i++) {
+		struct tg_item item = { .kind = TG_ITEM_BLOCK, .block = block_of(i, 10) };
+
+		if (tg_queue_push(p->q, &item) == 0) {
+			p->pushed++;
+		} else {
+			p->dropped++;
+			tg_block_free(item.block);
+		}
+	}
+	while (tg_queue_push(p->q, &(struct tg_item){ .kind = TG_ITEM_FINISH }) < 0)
+		;
+	return NULL;
+}
+
+/* Two threads: everything that was taken comes out, once and in order. */
+static void test_queue_threads(void)
+{
+	struct pusher p = { .q = tg_queue_new(4096) };
+	int64_t last = 0, taken = 0;
+	bool ordered = true, end = false;
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, push_many, &p);
+	while (!end) {
+		struct tg_item *item = tg_queue_pop(p.q, -1);
+
+		end = item->kind == TG_ITEM_FINISH;
+		if (!end) {
+			ordered &= item->block->t_ns[0] > last;
+			last = item->block->t_ns[0];
+			taken++;
+		}
+		tg_item_free(item);
+	}
+	pthread_join(thread, NULL);
+	T_OK(ordered);
+	T_EQ_I(taken, p.pushed);
+	T_EQ_I(p.pushed + p.dropped, 20000);
+	tg_queue_free(p.q);
+}
+
+static void test_pace(void)
+{
+	struct tg_bucket b = { 0 };
+	struct tg_pace p;
+	int n = 0;
+
+	tg_pace_set(&p, 1000, 100);
+	T_EQ_I(p.next_ns, 1100);
+	T_EQ_I(tg_pace_tick(&p, 1105), 0); /* a little late: the grid stays */
+	T_EQ_I(p.next_ns, 1200);
+	T_EQ_I(tg_pace_tick(&p, 1299), 0);
+	T_EQ_I(p.next_ns, 1300);
+	T_EQ_I(tg_pace_tick(&p, 3399), 20); /* those of 1300 to 3200 are gone, this is 3300's */
+	T_EQ_I(p.next_ns, 3400);
+	for (int i = 0; i < 1000; i++)
+		n += tg_bucket_take(&b, 5 * TG_NS_PER_S + i, 200);
+	T_EQ_I(n, 200);
+	T_OK(tg_bucket_take(&b, 6 * TG_NS_PER_S, 200));
+}
+
+static void test_drift(void)
+{
+	struct tg_drift d = { .last = { .mono_ns = 1000, .real_ns = 5000, .boot_ns = 2000 } };
+	struct tg_clocks now = d.last;
+	int64_t slept;
+
+	now.mono_ns += TG_NS_PER_S;
+	now.real_ns += TG_NS_PER_S + 500000; /* slewed by half a millisecond: no step */
+	now.boot_ns += TG_NS_PER_S;
+	T_EQ_I(tg_drift_check(&d, &now, &slept), 0);
+	now.real_ns -= 3 * TG_NS_PER_MS;
+	T_EQ_I(tg_drift_check(&d, &now, &slept), TG_DRIFT_STEP);
+	T_EQ_I(slept, 0);
+	now.real_ns += 3 * TG_NS_PER_MS + 3600 * TG_NS_PER_S;
+	now.boot_ns += 3600 * TG_NS_PER_S;
+	T_EQ_I(tg_drift_check(&d, &now, &slept), TG_DRIFT_STEP | TG_DRIFT_SUSPEND);
+	T_EQ_I(slept, 3600 * TG_NS_PER_S);
+}
+
+static int mark_begin(
+	struct tg_live *s, struct tg_events *e, uint64_t client, const char *id, const char *kind)
+{
+	struct tg_mark_message m = {
+		.op = TG_MARK_BEGIN, .id = id, .kind = kind, .count = -1, .attrs = TG_BUF_INIT
+	};
+
+	return tg_live_begin(s, e, client, &m, 10, NULL);
+}
+
+static int mark_end(struct tg_live *s, struct tg_events *e, uint64_t client, const char *id)
+{
+	struct tg_mark_message m = { .op = TG_MARK_END, .id = id, .attrs = TG_BUF_INIT };
+
+	return tg_live_end(s, e, client, &m, 20, NULL);
+}
+
+static void test_live(void)
+{
+	struct tg_events e = { .lines = TG_BUF_INIT };
+	struct tg_live s = { .next = 7 };
+	char id[16];
+
+	T_EQ_I(mark_begin(&s, &e, 1, "r", "run"), 0);
+	T_EQ_I(mark_begin(&s, &e, 1, "a", "cell"), 0);
+	T_EQ_I(mark_begin(&s, &e, 1, "a", "cell"), -EEXIST);
+	T_EQ_I(mark_begin(&s, &e, 2, "a", "stage"), 0); /* another client's own */
+	T_EQ_I(mark_end(&s, &e, 3, "a"), -ENOENT);
+	T_EQ_I(mark_end(&s, &e, 1, "a"), 0);
+	T_EQ_I(mark_end(&s, &e, 1, "a"), -ENOENT);
+	tg_live_orphan(&s, 2);
+	T_EQ_I(mark_end(&s, &e, 3, "a"), 0);
+	T_EQ_I(mark_begin(&s, &e, 1, "b", "cell"), 0);
+	T_EQ_I(mark_begin(&s, &e, 1, "r2", "run"), 0);
+	T_EQ_I(mark_begin(&s, &e, 1, "c", "cell"), 0);
+	T_EQ_I(s.n_runs, 2);
+	tg_live_end_cells(&s, &e, 30, "died");
+	T_EQ_I(s.n, 2);
+	tg_live_end_all(&s, &e, 31, "unknown");
+	T_EQ_I(s.n, 0);
+	T_EQ_I(s.n_runs, 0);
+	T_EQ_S(e.lines.data,
+		"{\"ev\":\"begin\",\"t\":10,\"span\":7,\"kind\":\"run\"}\n"
+		"{\"ev\":\"begin\",\"t\":10,\"span\":8,\"kind\":\"cell\",\"index\":0,\"parent\":7}"
+		"\n"
+		"{\"ev\":\"begin\",\"t\":10,\"span\":9,\"kind\":\"stage\",\"parent\":7}\n"
+		"{\"ev\":\"end\",\"t\":20,\"span\":8,\"status\":\"unknown\"}\n"
+		"{\"ev\":\"end\",\"t\":20,\"span\":9,\"status\":\"unknown\"}\n"
+		"{\"ev\":\"begin\",\"t\":10,\"span\":10,\"kind\":\"cell\",\"index\":1,\"parent\":7}"
+		"\n"
+		"{\"ev\":\"begin\",\"t\":10,\"span\":11,\"kind\":\"run\",\"parent\":7}\n"
+		"{\"ev\":\"begin\",\"t\":10,\"span\":12,\"kind\":\"cell\",\"index\":0,\"parent\":"
+		"11}\n"
+		"{\"ev\":\"end\",\"t\":30,\"span\":12,\"status\":\"died\"}\n"
+		"{\"ev\":\"end\",\"t\":30,\"span\":10,\"status\":\"died\"}\n"
+		"{\"ev\":\"end\",\"t\":31,\"span\":11,\"status\":\"unknown\"}\n"
+		"{\"ev\":\"end\",\"t\":31,\"span\":7,\"status\":\"unknown\"}\n");
+
+	/* bounded, and events beyond their bound are counted and said */
+	for (int i = 0; i < TG_LIVE_MAX; i++) {
+		snprintf(id, sizeof(id), "%d", i);
+		if (mark_begin(&s, &e, 1, id, "task") < 0)
+			break;
+	}
+	T_EQ_I(s.n, TG_LIVE_MAX);
+	T_EQ_I(mark_begin(&s, &e, 1, "one more", "task"), -ENOSPC);
+	T_OK(e.lines.len <= TG_EVENTS_MAX);
+	tg_live_end_all(&s, &e, 40, "unknown");
+	T_OK(e.lost > 0 && e.lines.len <= TG_EVENTS_MAX);
+	tg_buf_clear(&e.lines);
+	tg_events_say_lost(&e, 50);
+	T_EQ_I(e.lost, 0);
+	T_OK(strstr(e.lines.data, "events are lost") != NULL);
+	tg_live_release(&s);
+	tg_buf_release(&e.lines);
+}
+
+static void test_crowd(void)
+{
+	struct tg_events e = { .lines = TG_BUF_INIT };
+	struct tg_birth b = { .t_ns = 10 * TG_NS_PER_S, .comm = "sh", .args = "sh -c x" };
+	struct tg_crowd c = { 0 };
+	int written = 0;
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		b.entity = i + 1;
+		b.pid = (pid_t)(1000 + i);
+		tg_crowd_birth(&c, &e, &b);
+	}
+	T_EQ_I(count(e.lines.data, "\"ev\":\"birth\""), TG_CROWD_BIRTHS_PER_S);
+	T_OK(tg_crowd_value(&c, &e, b.t_ns, 1));
+	T_OK(!tg_crowd_value(&c, &e, b.t_ns, 1000));
+	tg_buf_clear(&e.lines);
+	tg_crowd_death(&c, &e, b.t_ns + 5, 1, 1000, 7);
+	T_EQ_S(e.lines.data,
+		"{\"ev\":\"death\",\"t\":10000000005,\"entity\":1,\"pid\":1000,\"cpu_ns\":7}\n");
+	tg_buf_clear(&e.lines);
+	for (uint32_t entity = 201; entity <= 900; entity++)
+		tg_crowd_death(&c, &e, b.t_ns + 6, entity, 1, entity == 201 ? TG_MISSING : 10);
+	T_EQ_S(e.lines.data, "");
+	tg_crowd_flush(&c, &e, b.t_ns + 7);
+	T_EQ_S(e.lines.data,
+		"{\"ev\":\"crowd\",\"t\":10000000007,\"comm\":\"sh\",\"births\":800,\"deaths\":700,"
+		"\"cpu_ns\":6990}\n");
+	/* one that goes on living is listed after all, and no more than so many a second */
+	tg_buf_clear(&e.lines);
+	T_OK(tg_crowd_value(&c, &e, b.t_ns + TG_NS_PER_S, 901));
+	T_OK(tg_crowd_value(&c, &e, b.t_ns + TG_NS_PER_S, 901));
+	T_EQ_S(e.lines.data,
+		"{\"ev\":\"birth\",\"t\":10000000000,\"entity\":901,\"pid\":1900,\"ppid\":0,"
+		"\"start_ns\":0,\"comm\":\"sh\"}\n");
+	tg_buf_clear(&e.lines);
+	tg_crowd_flush(&c, &e, b.t_ns + 8);
+	T_OK(strstr(e.lines.data, "\"births\":-1,\"deaths\":0") != NULL);
+
+	/* many commands: the last place is for all that have none */
+	tg_buf_clear(&e.lines);
+	tg_crowd_release(&c);
+	for (uint32_t i = 0; i < 6000; i++) {
+		char comm[16];
+
+		snprintf(comm, sizeof(comm), "c%u", i);
+		b.comm = comm;
+		b.entity = i + 1;
+		tg_crowd_birth(&c, &e, &b);
+	}
+	T_EQ_I(c.n_commands, TG_CROWD_COMMANDS);
+	T_EQ_S(c.command[TG_CROWD_COMMANDS - 1].comm, "other");
+	for (size_t i = 0; i < c.n_commands; i++)
+		written += (int)c.command[i].births;
+	T_EQ_I(written, 6000 - TG_CROWD_BIRTHS_PER_S);
+	tg_crowd_release(&c);
+	tg_buf_release(&e.lines);
+}
+
+static void test_watch(void)
+{
+	pid_t pid = fork();
+	struct tg_watch a, b, nobody;
+
+	if (pid == 0) {
+		for (;;)
+			pause();
+	}
+	tg_watch_init(&nobody, 0);
+	T_OK(!tg_watch_dead(&nobody));
+	tg_watch_init(&a, pid);
+	tg_watch_init_plain(&b, pid);
+	T_EQ_I(b.fd, -1);
+	T_OK(!tg_watch_dead(&a) && !tg_watch_dead(&b));
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, WNOHANG) == 0) {
+		/* a zombie is as dead as one that was waited for */
+		siginfo_t info;
+
+		waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+		T_OK(tg_watch_dead(&a) && tg_watch_dead(&b));
+	}
+	T_OK(tg_watch_dead(&a) && tg_watch_dead(&b));
+	tg_watch_release(&a);
+	tg_watch_release(&b);
+	tg_watch_init(&a, pid);
+	T_OK(tg_watch_dead(&a));
+	tg_watch_release(&a);
+}
+
+static void check_name(const char *path, int i, const char *want)
+{
+	struct tg_buf b = TG_BUF_INIT;
+
+	tg_output_name(&b, path, i);
+	T_EQ_S(b.data, want);
+	tg_buf_release(&b);
+}
+
+/* Wait until the output is open, or has failed. */
+static void wait_output(struct tg_output *o, struct tg_output_state *state)
+{
+	do {
+		usleep(1000);
+		tg_output_state(o, state);
+	} while (!state->open && !state->failed);
+}
+
+static const struct tg_metric metric = { "tree.cpu_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0,
+	"CPU time" };
+
+static int add_event(void *ctx, uint32_t session, const char *json, size_t len)
+{
+	(void)session;
+	tg_buf_add(ctx, json, len);
+	tg_buf_addc(ctx, '\n');
+	return 0;
+}
+
+/* All events of a file, one a line. */
+static void read_events(const char *path, struct tg_buf *events)
+{
+	struct tg_reader *reader;
+
+	tg_buf_clear(events);
+	if (!T_OK(tg_reader_open(&reader, path, NULL) == 0))
+		return;
+	tg_reader_events(reader, add_event, events);
+	T_OK(tg_reader_damage(reader)->ended);
+	tg_reader_close(reader);
+}
+
+/* A file that takes nothing for a while: nobody waits, the loss is one gap, the rest is there. */
+static void test_overflow(const char *dir)
+{
+	struct tg_output_state state;
+	struct tg_events e = { .lines = TG_BUF_INIT };
+	struct tg_buf events = TG_BUF_INIT;
+	struct tg_column column = { .metric = &metric };
+	struct tg_buf path = TG_BUF_INIT;
+	int64_t value = 5, rows = 3000;
+	struct tg_output *o;
+	struct tg_rows r;
+
+	tg_buf_addf(&path, "%s/overflow.tacho", dir);
+	T_EQ_I(tg_output_start(&o, path.data, "{\"host\":\"h\",\"boot_id\":\"b\"}", 8192), 0);
+	wait_output(o, &state);
+	T_OK(state.open);
+	tg_rows_init(&r, o, state.next_table);
+	/* faster than any file: each row a block of its own, until some are refused */
+	for (int64_t t = 1; t <= 1000000 && (t <= rows || !r.gap_from); t++) {
+		struct tg_reading reading = {
+			.t_ns = t, .column = &column, .value = &value, .n = 1, .generation = 1
+		};
+
+		tg_rows_add(&r, &reading);
+		tg_rows_value(&r, t, 1, 0, t);
+		tg_rows_flush(&r, &e);
+	}
+	T_OK(r.gap_from > 0 || strstr(e.lines.data, "gap"));
+	usleep(100000);
+	tg_rows_flush(&r, &e);
+	T_EQ_I(r.gap_from, 0);
+	T_EQ_I(e.lines.len, 0);
+	T_EQ_I(tg_output_finish(o, 20000), 0);
+	read_events(path.data, &events);
+	T_OK(strstr(events.data, "\"ev\":\"gap\"") != NULL);
+	T_OK(strstr(events.data, "the file could not take more") != NULL);
+	tg_buf_release(&events);
+	tg_rows_release(&r);
+	tg_buf_release(&e.lines);
+	tg_buf_release(&path);
+}
+
+/* The folder comes later than the recorder: a sentence, then a recording. */
+static void test_late_file(const char *dir)
+{
+	struct tg_buf path = TG_BUF_INIT, folder = TG_BUF_INIT, events = TG_BUF_INIT;
+	struct tg_item item = { .kind = TG_ITEM_EVENTS };
+	struct tg_output_state state;
+	struct tg_output *o;
+
+	tg_buf_addf(&folder, "%s/later", dir);
+	tg_buf_addf(&path, "%s/x.tacho", folder.data);
+	T_EQ_I(tg_output_start(&o, path.data, "{\"host\":\"h\",\"boot_id\":\"b\"}", 8192), 0);
+	wait_output(o, &state);
+	T_OK(state.failed && !state.open);
+	T_OK(strstr(state.warning, "nothing is recorded: ") == state.warning);
+	T_EQ_I(mkdir(folder.data, 0700), 0);
+	while (!state.open) {
+		usleep(10000);
+		tg_output_state(o, &state);
+	}
+	T_OK(strstr(state.warning, "late") != NULL);
+	T_EQ_S(state.file, path.data);
+	item.data = tg_xstrdup("{\"ev\":\"note\",\"t\":1,\"text\":\"x\"}\n");
+	item.n = strlen(item.data);
+	T_EQ_I(tg_output_push(o, &item), 0);
+	T_EQ_I(tg_output_finish(o, 20000), 0);
+	read_events(path.data, &events);
+	T_EQ_I(count(events.data, "note"), 1);
+	tg_buf_release(&events);
+	tg_buf_release(&path);
+	tg_buf_release(&folder);
+}
+
+/* A file of another machine is not touched: the recording goes beside it. */
+static void test_names(const char *dir)
+{
+	struct tg_buf path = TG_BUF_INIT, second = TG_BUF_INIT;
+	struct tg_output_state state;
+	struct tg_output *o;
+
+	check_name("/a/b.tacho", 1, "/a/b.tacho");
+	check_name("/a/b.tacho", 2, "/a/b-2.tacho");
+	check_name("/a.d/b", 3, "/a.d/b-3");
+	check_name("/a/.hidden", 2, "/a/.hidden-2");
+	for (int i = 1; i <= 3; i++) {
+		tg_buf_clear(&path);
+		tg_buf_addf(&path, "%s/names.tacho", dir);
+		T_EQ_I(tg_output_start(&o, path.data,
+			       i == 2 ? "{\"host\":\"other\",\"boot_id\":\"b\"}"
+				      : "{\"host\":\"h\",\"boot_id\":\"b\"}",
+			       8192),
+			0);
+		wait_output(o, &state);
+		T_OK(state.open);
+		tg_buf_clear(&second);
+		tg_buf_addf(&second, "%s/names-2.tacho", dir);
+		T_EQ_S(state.file, i == 2 ? second.data : path.data);
+		T_EQ_I(state.session, i == 3 ? 2 : 1);
+		T_EQ_I(tg_output_finish(o, 20000), 0);
+	}
+	tg_buf_release(&path);
+	tg_buf_release(&second);
+}
+
+static void test_lock(const char *dir)
+{
+	struct tg_buf path = TG_BUF_INIT;
+	int a, b;
+
+	tg_buf_addf(&path, "%s/x.lock", dir);
+	a = tg_lock_take(path.data, NULL);
+	T_OK(a >= 0);
+	T_EQ_I(tg_lock_take(path.data, NULL), -EWOULDBLOCK);
+	tg_lock_drop(path.data, a);
+	T_EQ_I(access(path.data, F_OK), -1);
+	b = tg_lock_take(path.data, NULL);
+	T_OK(b >= 0);
+	tg_lock_drop(path.data, b);
+	T_EQ_I(tg_lock_hand_over(path.data, 0, 0), -EAGAIN);
+	tg_buf_release(&path);
+}
+
+int main(void)
+{
+	char dir[] = "/tmp/tg-parts-XXXXXX";
+	struct tg_buf clean = TG_BUF_INIT;
+
+	if (!mkdtemp(dir))
+		return 99;
+	test_queue();
+	test_queue_threads();
+	test_pace();
+	test_drift();
+	test_live();
+	test_crowd();
+	test_watch();
+	test_names(dir);
+	test_late_file(dir);
+	test_overflow(dir);
+	test_lock(dir);
+	tg_buf_addf(&clean, "rm -r %s", dir);
+	T_EQ_I(system(clean.data), 0);
+	tg_buf_release(&clean);
+	return t_done();
+}
