@@ -12,6 +12,7 @@
 
 #include "record/chunk.h"
 #include "record/reader.h"
+#include "record/summary.h"
 #include "record/table.h"
 
 #define TG_INDEX_HELD_MAX (UINT64_C(256) << 20) /* bytes of definitions and session objects */
@@ -29,6 +30,17 @@ struct tg_places {
 	size_t n, cap;
 };
 
+/* Groups of a table that a summary has. They stand for its chunks at [begin, end). */
+struct tg_index_section {
+	uint64_t begin, end;
+	uint64_t payload; /* where the summary's payload is in the file */
+	uint32_t payload_len;
+	uint32_t directory; /* where the section's directory is in the payload */
+	uint32_t n_groups;
+	size_t first_group; /* in the table's list of groups */
+	uint32_t *offsets; /* the directory, once it was needed: columns + 1 */
+};
+
 /* A table; `def` is NULL until its definition was seen (its chunk may be lost, a summary follows).
  */
 struct tg_index_table {
@@ -36,6 +48,10 @@ struct tg_index_table {
 	uint32_t session;
 	struct tg_table_def *def;
 	struct tg_places places;
+	struct tg_index_section *section; /* ascending, without overlap */
+	size_t n_sections, cap_sections;
+	struct tg_group_span *group;
+	size_t n_groups, cap_groups;
 };
 
 struct tg_index {
@@ -46,7 +62,9 @@ struct tg_index {
 	size_t last_table; /* position of the one looked up last */
 	struct tg_places events;
 	struct tg_places processes;
+	struct tg_places summaries; /* those that were whole */
 	uint64_t held; /* bytes */
+	struct tg_summary_reading reading;
 };
 
 void tg_index_init(struct tg_index *x);
@@ -60,5 +78,13 @@ struct tg_index_table *tg_index_table(struct tg_index *x, uint32_t number);
  * the payload is not what its type says (then nothing was taken in).
  */
 int tg_index_add(struct tg_index *x, struct tg_zip *z, const struct tg_chunk *chunk);
+
+/*
+ * Take in the summary whose chunk has this header and is at `offset`; `head` are its first
+ * tg_summary_head_size bytes. With `entries` also the chunks that it lists. Returns 0 or -EBADMSG
+ * (then nothing was taken in). x->reading.summary is what was read, until the next unpacking.
+ */
+int tg_index_summary(struct tg_index *x, struct tg_zip *z, const struct tg_chunk_header *h,
+	uint64_t offset, const uint8_t *head, bool entries);
 
 #endif

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "record/chain.h"
 #include "record/crc32c.h"
 #include "record/processes.h"
 #include "record/reader_private.h"
@@ -79,12 +80,14 @@ static int open_index(struct tg_reader *r, struct tg_err *err)
 		return tg_err_set(err, -EISDIR, "%s is a folder", r->name);
 	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
 		return tg_err_set(err, -ESPIPE, "%s is not a regular file", r->name);
-	n = index_rest(r);
+	n = tg_chain_index(r);
+	if (n >= 0)
+		n = index_rest(r);
 	if (n == -EPROTONOSUPPORT)
 		return newer(r, err);
 	if (n < 0)
 		return tg_err_set(err, n, "%s: %s", r->name, strerror(-n));
-	if (n == 0)
+	if (r->damage.chunks == 0)
 		return tg_err_set(err, -EBADMSG, "%s is not a recording", r->name);
 	return 0;
 }
@@ -131,6 +134,7 @@ void tg_reader_close(struct tg_reader *r)
 	tg_buf_release(&r->chunk);
 	tg_block_free(r->block);
 	tg_process_block_free(r->cells);
+	free(r->stats);
 	free(r->table);
 	free(r->name);
 	free(r);
@@ -238,7 +242,7 @@ int tg_reader_events(struct tg_reader *r,
 	return 0;
 }
 
-static int decode(struct tg_reader *r, const struct tg_place *place, size_t n_all,
+int tg_reader_decode(struct tg_reader *r, const struct tg_place *place, size_t n_all,
 	const uint32_t *column, size_t n)
 {
 	struct tg_chunk chunk;
@@ -267,60 +271,11 @@ int tg_reader_blocks(struct tg_reader *r, const struct tg_table *table, const ui
 
 		if (place->last_ns < from_ns || place->first_ns > to_ns)
 			continue;
-		k = decode(r, place, t->def->n_columns, column, n_columns);
+		k = tg_reader_decode(r, place, t->def->n_columns, column, n_columns);
 		if (k == -EBADMSG)
 			continue;
 		if (k == 0)
 			k = each(ctx, r->block);
-		if (k)
-			return k;
-	}
-	return 0;
-}
-
-/* The group that a decoded block of one column is. */
-static struct tg_group group_of(const struct tg_block *b)
-{
-	struct tg_group g = {
-		.first_ns = b->t_ns[0], .last_ns = b->t_ns[b->n_rows - 1], .rows = b->n_rows
-	};
-
-	for (uint32_t i = 0; i < b->n_rows; i++) {
-		int64_t v = b->values[i];
-
-		if (v == TG_MISSING)
-			continue;
-		g.min = g.count ? TG_MIN(g.min, v) : v;
-		g.max = g.count ? TG_MAX(g.max, v) : v;
-		if (!g.count++)
-			g.first = v;
-		g.last = v;
-	}
-	return g;
-}
-
-int tg_reader_groups(struct tg_reader *r, const struct tg_table *table, uint32_t column,
-	int64_t from_ns, int64_t to_ns, int (*each)(void *ctx, const struct tg_group *group),
-	void *ctx)
-{
-	struct tg_index_table *t = tg_index_table(&r->index, table->number);
-
-	if (!t || !t->def || column >= t->def->n_columns)
-		return -EINVAL;
-	for (size_t i = 0; i < t->places.n; i++) {
-		const struct tg_place *place = &t->places.p[i];
-		struct tg_group g;
-		int k;
-
-		if (place->last_ns < from_ns || place->first_ns > to_ns)
-			continue;
-		k = decode(r, place, t->def->n_columns, &column, 1);
-		if (k == -EBADMSG)
-			continue;
-		if (k == 0) {
-			g = group_of(r->block);
-			k = each(ctx, &g);
-		}
 		if (k)
 			return k;
 	}

@@ -22,6 +22,8 @@ struct tg_reader {
 	struct tg_buf chunk; /* stored bytes of the chunk that was read last */
 	struct tg_block *block; /* rows decoded last */
 	struct tg_process_block *cells;
+	struct tg_group_stats *stats; /* one column's groups of a section */
+	size_t cap_stats;
 };
 
 /*
@@ -29,5 +31,12 @@ struct tg_reader {
  * next call. Returns 0, -EBADMSG, or -errno.
  */
 int tg_reader_chunk(struct tg_reader *r, uint64_t offset, uint8_t type, struct tg_chunk *chunk);
+
+/*
+ * Decode columns of the sample chunk at `place` into r->block. Returns 0; -EBADMSG, counted as
+ * damage; -errno.
+ */
+int tg_reader_decode(struct tg_reader *r, const struct tg_place *place, size_t n_all,
+	const uint32_t *column, size_t n);
 
 #endif

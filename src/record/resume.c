@@ -78,6 +78,10 @@ int tg_resume_read(struct tg_resume *out, int fd, const char *path, const char *
 	*out = (struct tg_resume){
 		.offset = reader->scan.pos,
 		.sequence = reader->scan.next_sequence,
+		.last_summary =
+			reader->index.summaries.n
+				? reader->index.summaries.p[reader->index.summaries.n - 1].offset
+				: TG_NO_SUMMARY,
 		.session = session[n - 1].number,
 		.next_table = 1,
 		.next_span = spans.next_span,

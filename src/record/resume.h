@@ -13,6 +13,7 @@
 struct tg_resume {
 	uint64_t offset; /* behind the last whole chunk */
 	uint64_t sequence; /* of the next chunk */
+	uint64_t last_summary; /* where its chunk is, or TG_NO_SUMMARY */
 	uint32_t session; /* of the last one */
 	uint32_t next_table;
 	uint64_t next_span;

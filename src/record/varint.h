@@ -82,6 +82,10 @@ static inline const uint8_t *tg_get_uvar(const uint8_t *p, const uint8_t *end, u
 {
 	uint64_t r = 0;
 
+	if (p < end && *p < 0x80) {
+		*v = *p;
+		return p + 1;
+	}
 	for (unsigned int shift = 0; p < end && shift < 64; shift += 7) {
 		uint8_t byte = *p++;
 

@@ -5,6 +5,7 @@
 #include "record/processes.h"
 #include "record/reader_private.h"
 #include "record/samples.h"
+#include "record/varint.h"
 
 #include "base/mem.h"
 
@@ -29,6 +30,33 @@ static int check_samples(struct tg_reader *r, const struct tg_chunk *chunk)
 	return k;
 }
 
+/* Every part, in the order of the directories. */
+static int check_summary(struct tg_reader *r, const struct tg_chunk *chunk)
+{
+	struct tg_summary_reading s = { 0 };
+	uint32_t len = chunk->header.length;
+	int k = len < TG_SUMMARY_PREFIX
+			? -EBADMSG
+			: tg_summary_decode(&s, &r->zip, chunk->payload, len, chunk->offset);
+
+	for (size_t i = 0; k == 0 && i < s.summary.n_sections; i++) {
+		const struct tg_summary_section *section = &s.section[i];
+
+		TG_GROW(r->stats, section->n_groups, r->cap_stats);
+		for (uint32_t c = 0; k == 0 && c < section->n_columns; c++) {
+			const uint8_t *at = chunk->payload + section->directory + 4 * (size_t)c;
+			uint32_t begin = tg_get32(at), end = tg_get32(at + 4);
+
+			k = begin > end || end > len
+				    ? -EBADMSG
+				    : tg_summary_part_decode(chunk->payload + begin, end - begin,
+					      section->span, section->n_groups, r->stats);
+		}
+	}
+	tg_summary_reading_release(&s);
+	return k;
+}
+
 static int check(struct tg_reader *r, const struct tg_chunk *chunk)
 {
 	const struct tg_chunk_header *h = &chunk->header;
@@ -50,6 +78,8 @@ static int check(struct tg_reader *r, const struct tg_chunk *chunk)
 		def = k < 0 ? NULL : tg_table_parse((const char *)plain, len);
 		tg_table_free(def);
 		return def ? 0 : -EBADMSG;
+	case TG_CHUNK_SUMMARY:
+		return check_summary(r, chunk);
 	default:
 		return 0;
 	}

@@ -8,18 +8,29 @@
 
 #include "base/file.h"
 #include "record/crc32c.h"
+#include "record/groups.h"
 #include "record/processes.h"
 #include "record/resume.h"
 #include "record/samples.h"
 #include "record/spans.h"
+#include "record/summary.h"
 #include "record/table.h"
 #include "record/varint.h"
 
 #include "base/mem.h"
 
+/* Bounds of what is kept until the next summary; one is written early when they are reached. */
+#define PENDING_CHUNKS 4096
+#define PENDING_VALUES (1u << 17) /* groups * columns of all tables */
+#define RESTATED_BYTES (2u << 20) /* of table definitions and of open spans in one summary */
+
 struct written_table {
 	uint32_t number;
 	uint32_t n_columns;
+	struct tg_buf json; /* its definition, for summaries */
+	bool mentioned; /* defined or written to since the last summary */
+	uint32_t n_chunks; /* since a summary was tried last */
+	struct tg_groups groups;
 };
 
 struct tg_writer {
@@ -37,6 +48,12 @@ struct tg_writer {
 	struct tg_spans spans;
 	struct written_table *table;
 	size_t n_tables, cap_tables;
+	struct tg_buf session_json;
+	struct tg_summary_entry *entry; /* chunks at [begin, offset), for the next summary */
+	size_t n_entries, cap_entries;
+	uint64_t begin;
+	uint64_t last_summary;
+	bool due;
 };
 
 static void chunk_begin(struct tg_writer *w)
@@ -87,9 +104,125 @@ static int chunk_end(struct tg_writer *w, uint8_t type, uint16_t flags)
 		cut(w);
 		return r;
 	}
+	TG_GROW(w->entry, w->n_entries + 1, w->cap_entries);
+	w->entry[w->n_entries++] =
+		(struct tg_summary_entry){ .type = type, .length = (uint32_t)length };
+	w->due |= w->n_entries >= PENDING_CHUNKS;
 	w->offset += w->chunk.len;
 	w->sequence++;
 	return 0;
+}
+
+/* Say in the index what the chunk that was just written holds. */
+static void describe(
+	struct tg_writer *w, uint32_t table, uint32_t rows, int64_t first_ns, int64_t last_ns)
+{
+	struct tg_summary_entry *e = &w->entry[w->n_entries - 1];
+
+	e->table = table;
+	e->rows = rows;
+	e->first_ns = first_ns;
+	e->last_ns = last_ns;
+}
+
+static void forget_pending(struct tg_writer *w)
+{
+	for (size_t i = 0; i < w->n_tables; i++) {
+		tg_groups_clear(&w->table[i].groups);
+		w->table[i].mentioned = false;
+	}
+	w->n_entries = 0;
+	w->begin = w->offset;
+}
+
+/* begin events of the open spans */
+static void open_spans(const struct tg_writer *w, struct tg_buf *out)
+{
+	for (size_t i = 0; i < w->spans.n_open; i++) {
+		const struct tg_open_span *span = &w->spans.open[i];
+
+		if (out->len + span->len >= RESTATED_BYTES)
+			break;
+		tg_buf_add(out, span->line, span->len);
+		tg_buf_addc(out, '\n');
+	}
+}
+
+static void restated_tables(const struct tg_writer *w, struct tg_summary_table *list, size_t *n)
+{
+	size_t bytes = 0;
+
+	*n = 0;
+	for (size_t i = 0; i < w->n_tables; i++) {
+		const struct written_table *t = &w->table[i];
+
+		if ((!t->mentioned && !t->groups.n) || bytes + t->json.len > RESTATED_BYTES)
+			continue;
+		bytes += t->json.len;
+		list[(*n)++] =
+			(struct tg_summary_table){ t->number, { t->json.data, t->json.len } };
+	}
+}
+
+/*
+ * Write the summary of what was written since the last one. When that fails it is tried again with
+ * the next; what has become too much until then is forgotten: readers then scan those chunks.
+ */
+static int write_summary(struct tg_writer *w)
+{
+	struct tg_summary_section *section = tg_xcalloc(w->n_tables + 1, sizeof(*section));
+	struct tg_summary_table *table = tg_xcalloc(w->n_tables + 1, sizeof(*table));
+	uint64_t offset = w->offset;
+	struct tg_buf open = TG_BUF_INIT;
+	struct tg_summary s = { .previous = w->last_summary,
+		.begin = w->begin,
+		.entry = w->entry,
+		.n_entries = w->n_entries,
+		.session = { w->session_json.data, w->session_json.len },
+		.table = table,
+		.section = section };
+	size_t values = 0;
+	int r;
+
+	for (size_t i = 0; i < w->n_tables; i++) {
+		struct written_table *t = &w->table[i];
+
+		t->n_chunks = 0;
+		values += t->groups.n * t->n_columns;
+		if (t->groups.n)
+			section[s.n_sections++] = (struct tg_summary_section){
+				.table = t->number,
+				.n_columns = t->n_columns,
+				.begin = t->groups.begin,
+				.end = t->groups.end,
+				.n_groups = (uint32_t)t->groups.n,
+				.span = t->groups.span,
+				.stats = t->groups.stats,
+			};
+	}
+	restated_tables(w, table, &s.n_tables);
+	open_spans(w, &open);
+	s.open = (struct tg_text){ open.data, open.len };
+	chunk_begin(w);
+	tg_summary_encode(&s, &w->zip, &w->chunk);
+	r = chunk_end(w, TG_CHUNK_SUMMARY, 0);
+	w->due = false;
+	if (r == 0)
+		w->last_summary = offset;
+	if (r == 0 || r == -EMSGSIZE || w->n_entries > 2 * PENDING_CHUNKS ||
+		values > 2 * PENDING_VALUES)
+		forget_pending(w);
+	tg_buf_release(&open);
+	free(section);
+	free(table);
+	return r;
+}
+
+/* After rows or events: they are in the file whatever becomes of the summary. */
+static void summarise_if_due(struct tg_writer *w)
+{
+	if (w->due)
+		write_summary(w);
 }
 
 static int write_packed(struct tg_writer *w, uint8_t type, const void *data, size_t len)
@@ -109,6 +242,8 @@ static int write_session(struct tg_writer *w, const char *json, struct tg_err *e
 		return tg_err_set(err, -EINVAL, "the session is no JSON object");
 	tg_buf_clear(&w->json);
 	tg_buf_addf(&w->json, "{\"session\":%u%s%s", w->session, *rest == '}' ? "" : ",", rest);
+	tg_buf_clear(&w->session_json);
+	tg_buf_add(&w->session_json, w->json.data, w->json.len);
 	r = write_packed(w, TG_CHUNK_SESSION, w->json.data, w->json.len);
 	if (r < 0)
 		tg_err_set(err, r, "cannot write to the recording: %s", strerror(-r));
@@ -125,6 +260,8 @@ static struct tg_writer *writer_new(int fd)
 	tg_zip_init(&w->zip);
 	tg_buf_init(&w->chunk);
 	tg_buf_init(&w->json);
+	tg_buf_init(&w->session_json);
+	w->last_summary = TG_NO_SUMMARY;
 	tg_spans_init(&w->spans);
 	return w;
 }
@@ -137,7 +274,13 @@ void tg_writer_abandon(struct tg_writer *w)
 	tg_zip_release(&w->zip);
 	tg_buf_release(&w->chunk);
 	tg_buf_release(&w->json);
+	tg_buf_release(&w->session_json);
 	tg_spans_release(&w->spans);
+	for (size_t i = 0; i < w->n_tables; i++) {
+		tg_buf_release(&w->table[i].json);
+		tg_groups_release(&w->table[i].groups);
+	}
+	free(w->entry);
 	free(w->table);
 	free(w);
 }
@@ -152,7 +295,8 @@ static int resume(struct tg_writer *w, const char *path, const char *json, struc
 		return r;
 	if (ftruncate(w->fd, (off_t)at.offset) < 0)
 		return tg_err_set(err, -errno, "%s: %s", path, strerror(errno));
-	w->offset = at.offset;
+	w->offset = w->begin = at.offset;
+	w->last_summary = at.last_summary;
 	w->sequence = at.sequence;
 	w->session = at.session + 1;
 	w->first_table = w->next_table = at.next_table;
@@ -201,7 +345,7 @@ int tg_writer_open_fd(struct tg_writer **out, int fd, const char *session_json, 
 	int r;
 
 	w->seekable = at >= 0;
-	w->offset = at >= 0 ? (uint64_t)at : 0;
+	w->offset = w->begin = at >= 0 ? (uint64_t)at : 0;
 	r = write_session(w, session_json, err);
 	if (r < 0) {
 		tg_writer_abandon(w);
@@ -258,14 +402,18 @@ int tg_writer_table(struct tg_writer *w, uint32_t table, const char *name,
 	if (r < 0)
 		return r;
 	TG_GROW(w->table, w->n_tables + 1, w->cap_tables);
-	w->table[w->n_tables++] = (struct written_table){ table, (uint32_t)n };
+	w->table[w->n_tables] = (struct written_table){
+		.number = table, .n_columns = (uint32_t)n, .json = TG_BUF_INIT, .mentioned = true
+	};
+	tg_buf_add(&w->table[w->n_tables].json, w->json.data, w->json.len);
+	tg_groups_init(&w->table[w->n_tables++].groups, (uint32_t)n);
 	w->next_table = TG_MAX(w->next_table, table + 1);
 	return 0;
 }
 
 int tg_writer_block(struct tg_writer *w, const struct tg_block *block)
 {
-	const struct written_table *t = find_table(w, block->table);
+	struct written_table *t = find_table(w, block->table);
 	uint32_t most = tg_samples_rows_max(block->n_columns);
 
 	if (!t || t->n_columns != block->n_columns)
@@ -275,6 +423,7 @@ int tg_writer_block(struct tg_writer *w, const struct tg_block *block)
 			return -EINVAL;
 	for (uint32_t from = 0; from < block->n_rows; from += most) {
 		uint32_t n = TG_MIN(most, block->n_rows - from);
+		uint64_t begin = w->offset;
 		int r;
 
 		chunk_begin(w);
@@ -282,6 +431,12 @@ int tg_writer_block(struct tg_writer *w, const struct tg_block *block)
 			w, TG_CHUNK_SAMPLES, tg_samples_encode(&w->zip, block, from, n, &w->chunk));
 		if (r < 0)
 			return r;
+		describe(w, block->table, n, block->t_ns[from], block->t_ns[from + n - 1]);
+		tg_groups_add(&t->groups, block, from, n, begin, w->offset);
+		t->mentioned = true;
+		w->due |= ++t->n_chunks >= TG_SUMMARY_EVERY ||
+			  t->groups.n * t->n_columns >= PENDING_VALUES / 2;
+		summarise_if_due(w);
 	}
 	return 0;
 }
@@ -300,6 +455,8 @@ int tg_writer_processes(struct tg_writer *w, const struct tg_process_block *bloc
 			tg_processes_encode(&w->zip, block->cell + from, n, &w->chunk));
 		if (r < 0)
 			return r;
+		describe(w, 0, (uint32_t)n, block->cell[from].t_ns, block->cell[from + n - 1].t_ns);
+		summarise_if_due(w);
 	}
 	return 0;
 }
@@ -313,22 +470,28 @@ int tg_writer_events(struct tg_writer *w, const char *lines, size_t len)
 	if (len > TG_CHUNK_MAX || lines[len - 1] != '\n')
 		return -EINVAL;
 	r = write_packed(w, TG_CHUNK_EVENTS, lines, len);
-	if (r == 0)
-		tg_spans_look(&w->spans, lines, len);
-	return r;
+	if (r < 0)
+		return r;
+	tg_spans_look(&w->spans, lines, len);
+	summarise_if_due(w);
+	return 0;
 }
 
 int tg_writer_finish(struct tg_writer *w)
 {
-	uint8_t pointer[16] = { 0 };
+	uint8_t pointer[16];
 	int r;
 
+	for (size_t i = 0; i < w->n_tables; i++)
+		tg_groups_close(&w->table[i].groups);
+	write_summary(w);
 	tg_buf_clear(&w->json);
 	tg_buf_addf(&w->json, "{\"session\":%u,", w->session);
 	tg_spans_dump_open(&w->spans, &w->json);
 	tg_buf_addc(&w->json, '}');
 	chunk_begin(w);
 	tg_buf_add(&w->chunk, w->json.data, w->json.len);
+	tg_put64(pointer, w->last_summary);
 	tg_put32(pointer + 8, (uint32_t)(w->chunk.len + sizeof(pointer)));
 	tg_put32(pointer + 12, TG_CHUNK_MAGIC);
 	tg_buf_add(&w->chunk, pointer, sizeof(pointer));

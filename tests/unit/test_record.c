@@ -47,6 +47,55 @@ static int compare(void *ctx, const struct tg_block *got)
 	return 0;
 }
 
+/* Groups must tile the rows in order and say of each what the rows say. */
+struct tiles {
+	struct tg_block **block;
+	size_t n_blocks, at_block;
+	uint32_t at_row, column;
+	uint64_t groups, rows, from_summary;
+	bool same;
+};
+
+static int compare_group(void *ctx, const struct tg_group *g)
+{
+	struct tiles *e = ctx;
+	struct tg_group want = { 0 };
+
+	for (uint32_t i = 0; i < g->rows; i++) {
+		const struct tg_block *b;
+		int64_t v;
+
+		while (e->at_block < e->n_blocks && e->at_row >= e->block[e->at_block]->n_rows) {
+			e->at_block++;
+			e->at_row = 0;
+		}
+		if (e->at_block == e->n_blocks) {
+			e->same = false;
+			return 1;
+		}
+		b = e->block[e->at_block];
+		v = b->values[(size_t)e->column * b->cap + e->at_row];
+		if (i == 0)
+			want.first_ns = b->t_ns[e->at_row];
+		want.last_ns = b->t_ns[e->at_row++];
+		if (v == TG_MISSING)
+			continue;
+		want.min = want.count ? TG_MIN(want.min, v) : v;
+		want.max = want.count ? TG_MAX(want.max, v) : v;
+		want.first = want.count++ ? want.first : v;
+		want.last = v;
+	}
+	e->same &= g->first_ns == want.first_ns && g->last_ns == want.last_ns &&
+		   g->count == want.count;
+	if (g->count)
+		e->same &= g->min == want.min && g->max == want.max && g->first == want.first &&
+			   g->last == want.last;
+	e->groups++;
+	e->rows += g->rows;
+	e->from_summary += g->rows >= 100;
+	return 0;
+}
+
 #define BLOCKS 150
 
 static void round_trip(const char *path, uint64_t seed)
@@ -62,6 +111,7 @@ static void round_trip(const char *path, uint64_t seed)
 	struct tg_reader *r = NULL;
 	const struct tg_table *t;
 	int64_t at = (int64_t)(t_random(&seed) >> 20);
+	struct tg_damage damage;
 	uint64_t rows = 0;
 	size_t n;
 
@@ -103,6 +153,20 @@ static void round_trip(const char *path, uint64_t seed)
 	T_EQ_I(tg_reader_blocks(r, t, list, 1, INT64_MIN, INT64_MAX, compare, &e), 0);
 	if (!T_OK(e.same && e.rows == rows))
 		fprintf(stderr, "# seed %" PRIu64 "\n", seed);
+	for (uint32_t c = 0; c < n_columns; c++) {
+		struct tiles tiles = {
+			.block = block, .n_blocks = BLOCKS, .column = c, .same = true
+		};
+
+		if (tg_reader_groups(r, t, c, INT64_MIN, INT64_MAX, compare_group, &tiles) ||
+			!tiles.same || tiles.rows != rows || tiles.from_summary < rows / 100 / 5) {
+			T_OK(false);
+			fprintf(stderr, "# groups of column %u, seed %" PRIu64 "\n", c, seed);
+		}
+	}
+	T_EQ_I(tg_reader_verify(r, &damage), 0);
+	T_OK(!damage.holes && !damage.lost_chunks && !damage.tail_bytes);
+	T_EQ_I(damage.chunks, tg_reader_damage(r)->chunks);
 	tg_reader_close(r);
 	for (int i = 0; i < BLOCKS; i++)
 		tg_block_free(block[i]);
