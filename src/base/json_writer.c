@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "base/json.h"
+#include "base/utf8.h"
+
 #include "base/mem.h"
 
 void tg_jw_init(struct tg_jw *w, struct tg_buf *out)
@@ -67,33 +69,6 @@ void tg_jw_key(struct tg_jw *w, const char *key)
 	w->after_key = true;
 }
 
-/*
- * Decode one UTF-8 character (RFC 3629: shortest form, no surrogates, at most U+10FFFF).
- * Returns its length, or 0 when the bytes are no character.
- */
-static size_t decode_utf8(const unsigned char *s, size_t len, uint32_t *cp)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = s[0] < 0x80   ? 1
-		   : s[0] < 0xc2 ? 0
-		   : s[0] < 0xe0 ? 2
-		   : s[0] < 0xf0 ? 3
-		   : s[0] < 0xf5 ? 4
-				 : 0;
-
-	if (n == 0 || n > len)
-		return 0;
-	*cp = n == 1 ? s[0] : s[0] & (0xffu >> (n + 1));
-	for (size_t i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		*cp = *cp << 6 | (s[i] & 0x3f);
-	}
-	if (*cp < least[n] || *cp > 0x10ffff || (*cp >= 0xd800 && *cp < 0xe000))
-		return 0;
-	return n;
-}
-
 void tg_json_quote(struct tg_buf *out, const char *s, size_t len)
 {
 	static const char special[] = "\"\\\b\f\n\r\t";
@@ -120,7 +95,7 @@ void tg_json_quote(struct tg_buf *out, const char *s, size_t len)
 			i++;
 			continue;
 		}
-		n = decode_utf8((const unsigned char *)s + i, len - i, &cp);
+		n = tg_utf8_decode(s + i, len - i, &cp);
 		if (n == 0) {
 			cp = 0xfffd;
 			n = 1;
