@@ -27,13 +27,19 @@ enum tg_hue {
 };
 
 enum tg_series_style {
-	TG_STYLE_BAND = 1 << 0, /* min to max as a band behind the mean line */
+	/* Min to max as a band behind the mean line. Without it the band is fainter, never gone:
+	 * a spike must not be lost. */
+	TG_STYLE_BAND = 1 << 0,
 	TG_STYLE_AREA = 1 << 1, /* filled to zero */
 	TG_STYLE_DASHED = 1 << 2,
 	TG_STYLE_FAINT = 1 << 3, /* context: the node beside the job */
 };
 
-/* One pixel column's worth of samples. A bucket without samples is a gap: NaN in all three. */
+/*
+ * One pixel column's worth of samples. A bucket without samples is a gap: NaN in all three.
+ * Buckets of a series are ascending in time and do not overlap; any number of them may be given,
+ * the writers make fewer where pixels are fewer.
+ */
 struct tg_bucket {
 	double t0, t1; /* the time that it stands for */
 	double min, max, mean;
@@ -78,7 +84,7 @@ struct tg_chart {
 	char *headline; /* what happened, in one line */
 	char *note; /* a smaller second line, or NULL */
 	double t_end; /* the x axis is [0, t_end] seconds */
-	char *x_label; /* "seconds since the first cell" */
+	char *x_label; /* "since the first cell"; the ticks carry their unit */
 	struct tg_panel *panel;
 	size_t n_panels;
 	struct tg_band *band;
@@ -88,7 +94,10 @@ struct tg_chart {
 	int width; /* pixels; 0: 960 */
 };
 
-/* Everything in it was allocated with base/mem.h and is freed here. */
+/*
+ * Everything in it was allocated with base/mem.h and is freed here; the struct itself, which is
+ * the caller's, is left empty.
+ */
 void tg_chart_free(struct tg_chart *c);
 
 /* Add an empty element and return it (valid until the next add to the same list). */
@@ -97,6 +106,7 @@ struct tg_series *tg_panel_series(
 	struct tg_panel *p, const char *name, enum tg_hue hue, unsigned style);
 void tg_panel_limit(struct tg_panel *p, const char *label, double value);
 void tg_chart_band(struct tg_chart *c, const char *label, double t0, double t1, bool failed);
+void tg_chart_row(struct tg_chart *c, const char *const cell[5]); /* copies; NULL: empty */
 
 /* Height in pixels that SVG and PNG will have. */
 int tg_chart_height(const struct tg_chart *c);

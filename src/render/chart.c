@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "render/chart.h"
+
+#include "render/layout.h"
+
+#include "base/mem.h"
+
+/*
+ * Lists have no capacity of their own: it is the next power of two of the count, so a list grows
+ * just before its count becomes one.
+ */
+static void *grown(void *list, size_t n, size_t size)
+{
+	return n & (n - 1) ? list : tg_xrealloc(list, n ? 2 * n : 1, size);
+}
+
+static char *copy(const char *s)
+{
+	return s ? tg_xstrdup(s) : NULL;
+}
+
+struct tg_panel *tg_chart_panel(struct tg_chart *c, const char *title, const char *unit)
+{
+	struct tg_panel *p;
+
+	c->panel = grown(c->panel, c->n_panels, sizeof(*c->panel));
+	p = &c->panel[c->n_panels++];
+	*p = (struct tg_panel){ .title = copy(title), .unit = copy(unit) };
+	return p;
+}
+
+struct tg_series *tg_panel_series(
+	struct tg_panel *p, const char *name, enum tg_hue hue, unsigned style)
+{
+	struct tg_series *s;
+
+	p->series = grown(p->series, p->n_series, sizeof(*p->series));
+	s = &p->series[p->n_series++];
+	*s = (struct tg_series){ .name = copy(name), .hue = hue, .style = style };
+	return s;
+}
+
+void tg_panel_limit(struct tg_panel *p, const char *label, double value)
+{
+	p->limit = grown(p->limit, p->n_limits, sizeof(*p->limit));
+	p->limit[p->n_limits++] = (struct tg_limit){ .label = copy(label), .value = value };
+}
+
+void tg_chart_band(struct tg_chart *c, const char *label, double t0, double t1, bool failed)
+{
+	c->band = grown(c->band, c->n_bands, sizeof(*c->band));
+	c->band[c->n_bands++] =
+		(struct tg_band){ .label = copy(label), .t0 = t0, .t1 = t1, .failed = failed };
+}
+
+void tg_chart_row(struct tg_chart *c, const char *const cell[5])
+{
+	struct tg_row *r;
+
+	c->row = grown(c->row, c->n_rows, sizeof(*c->row));
+	r = &c->row[c->n_rows++];
+	for (size_t i = 0; i < TG_ARRAY_SIZE(r->cell); i++)
+		r->cell[i] = copy(cell[i]);
+}
+
+static void release_panel(struct tg_panel *p)
+{
+	for (size_t i = 0; i < p->n_series; i++) {
+		free(p->series[i].name);
+		free(p->series[i].bucket);
+	}
+	for (size_t i = 0; i < p->n_limits; i++)
+		free(p->limit[i].label);
+	free(p->series);
+	free(p->limit);
+	free(p->title);
+	free(p->unit);
+}
+
+void tg_chart_free(struct tg_chart *c)
+{
+	for (size_t i = 0; i < c->n_panels; i++)
+		release_panel(&c->panel[i]);
+	for (size_t i = 0; i < c->n_bands; i++)
+		free(c->band[i].label);
+	for (size_t i = 0; i < c->n_rows; i++)
+		for (size_t k = 0; k < TG_ARRAY_SIZE(c->row[i].cell); k++)
+			free(c->row[i].cell[k]);
+	free(c->panel);
+	free(c->band);
+	free(c->row);
+	free(c->headline);
+	free(c->note);
+	free(c->x_label);
+	*c = (struct tg_chart){ 0 };
+}
+
+int tg_chart_height(const struct tg_chart *c)
+{
+	struct tg_layout l;
+	int height;
+
+	tg_layout_init(&l, c);
+	height = (int)l.height;
+	tg_layout_release(&l);
+	return height;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A chart onto a canvas: everything that SVG and PNG show. */
+#ifndef TG_RENDER_DRAW_H
+#define TG_RENDER_DRAW_H
+
+#include "render/canvas.h"
+#include "render/layout.h"
+
+void tg_chart_draw(const struct tg_layout *l, struct tg_canvas *cv);
+
+/*
+ * The buckets of `s` as they are drawn: the series' own where it has no more than two a pixel, else
+ * one a pixel. Caller frees.
+ */
+struct tg_bucket *tg_series_drawn(
+	const struct tg_layout *l, const struct tg_series *s, size_t *n_buckets);
+
+#endif

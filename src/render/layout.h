@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where everything of a chart goes: computed once, for SVG, PNG and (widths, domains and ticks)
+ * Vega-Lite, so that the three agree. Borrows the chart; holds no drawing.
+ */
+#ifndef TG_RENDER_LAYOUT_H
+#define TG_RENDER_LAYOUT_H
+
+#include "render/axis.h"
+#include "render/chart.h"
+#include "render/font.h"
+
+#define TG_WIDTH_DEFAULT  960
+#define TG_WIDTH_MIN      240
+#define TG_WIDTH_MAX      4000
+#define TG_HEADLINE_LINES 3
+#define TG_LANES          4 /* rows of overlapping bands; more share the last one */
+
+/* font sizes in pixels */
+#define TG_SIZE_HEADLINE 17.0
+#define TG_SIZE_TITLE    13.0
+#define TG_SIZE_TEXT     12.0
+#define TG_SIZE_SMALL    11.0
+
+#define TG_STRIP_HEIGHT 22
+#define TG_PLOT_HEIGHT  84
+#define TG_ROW_HEIGHT   22
+
+struct tg_panel_box {
+	double title_y; /* baseline */
+	double top, bottom; /* of the plot */
+	double y_max; /* value at the top; the bottom is 0 */
+	struct tg_ticks ticks;
+};
+
+struct tg_layout {
+	const struct tg_chart *chart;
+	struct tg_font *font;
+	double width, height;
+	double left, right; /* of the plots */
+	char *headline[TG_HEADLINE_LINES]; /* clean; n_headline of them */
+	size_t n_headline;
+	double headline_y, note_y; /* baselines */
+	double strip_y; /* top of the first lane */
+	size_t n_lanes;
+	unsigned char *lane; /* of each band */
+	struct tg_panel_box *panel;
+	double axis_y; /* baseline of the time labels */
+	double table_y; /* baseline of the table's head */
+	double t_end; /* > 0 even when the chart's is not */
+	struct tg_ticks time;
+};
+
+void tg_layout_init(struct tg_layout *l, const struct tg_chart *c);
+void tg_layout_release(struct tg_layout *l);
+
+/* Pixels of a time, and of a value in a panel; both stay within the plot. */
+double tg_layout_x(const struct tg_layout *l, double t);
+double tg_layout_y(const struct tg_panel_box *box, double value);
+
+/* Largest finite value of a panel's series, 0 when there is none. */
+double tg_panel_max(const struct tg_panel *p);
+
+#endif
