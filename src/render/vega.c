@@ -7,330 +7,11 @@
  */
 #include <math.h>
 
-#include "base/json.h"
-#include "render/chart.h"
-#include "render/layout.h"
-#include "render/palette.h"
-#include "render/vega_data.h"
+#include "render/vega_part.h"
 
 #include "base/mem.h"
 
-#define BANDS_MOST  200 /* the longest and the failed ones; a saved chart is small */
-#define LABEL_CHARS 120
-#define FONT        "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
-
-struct vega {
-	struct tg_jw w;
-	const struct tg_layout *l;
-	struct tg_vega_data data;
-	double width; /* of the plots */
-	size_t first; /* series before the panel */
-};
-
-/* ---- pieces ---- */
-
-static void put_number(struct tg_jw *w, double v, int digits)
-{
-	char text[TG_NUM_SIZE];
-
-	tg_jw_raw(w, text, tg_num_digits(v, digits, text));
-}
-
-static void put_key_number(struct tg_jw *w, const char *key, double v)
-{
-	tg_jw_key(w, key);
-	put_number(w, v, 6);
-}
-
-static void put_text(struct tg_jw *w, const char *key, const char *s)
-{
-	struct tg_buf text = TG_BUF_INIT;
-
-	tg_text_clean(s ? s : "", LABEL_CHARS, &text);
-	tg_jw_kstr(w, key, text.data);
-	tg_buf_release(&text);
-}
-
-static void open_object(struct tg_jw *w, const char *key)
-{
-	tg_jw_key(w, key);
-	tg_jw_begin_object(w);
-}
-
-static void open_array(struct tg_jw *w, const char *key)
-{
-	tg_jw_key(w, key);
-	tg_jw_begin_array(w);
-}
-
-static void put_domain(struct tg_jw *w, double end, bool reverse)
-{
-	open_object(w, "scale");
-	open_array(w, "domain");
-	tg_jw_int(w, 0);
-	put_number(w, end, 9);
-	tg_jw_end_array(w);
-	tg_jw_kbool(w, "nice", false);
-	tg_jw_kbool(w, "zero", false);
-	if (reverse)
-		tg_jw_kbool(w, "reverse", true);
-	tg_jw_end_object(w);
-}
-
-/* "values" and "labelExpr": the ticks of the other writers, not Vega's. */
-static void put_axis(struct tg_jw *w, const struct tg_ticks *t, bool labels, bool grid)
-{
-	struct tg_buf expr = TG_BUF_INIT;
-	char text[TG_NUM_SIZE];
-
-	open_object(w, "axis");
-	tg_jw_key(w, "title");
-	tg_jw_null(w);
-	open_array(w, "values");
-	for (size_t i = 0; i < t->n; i++)
-		put_number(w, (double)i * t->step, 12);
-	tg_jw_end_array(w);
-	tg_jw_kbool(w, "grid", grid);
-	if (labels) {
-		tg_buf_addc(&expr, '[');
-		for (size_t i = 0; i < t->n; i++) {
-			tg_buf_adds(&expr, i ? ",'" : "'");
-			tg_tick_label(t, i, text);
-			tg_buf_adds(&expr, text);
-			tg_buf_addc(&expr, '\'');
-		}
-		tg_buf_adds(&expr, "][round(datum.value/");
-		tg_num_digits(t->step, 12, text);
-		tg_buf_addf(&expr, "%s)]", text);
-		tg_jw_kstr(w, "labelExpr", expr.data);
-		tg_buf_release(&expr);
-		/* Our own choice is spaced already; Vega's would drop labels by font. */
-		tg_jw_kbool(w, "labelOverlap", false);
-	} else {
-		tg_jw_kbool(w, "labels", false);
-	}
-	tg_jw_end_object(w);
-}
-
-static void put_x(struct vega *v, const char *field)
-{
-	open_object(&v->w, "x");
-	tg_jw_kstr(&v->w, "field", field);
-	tg_jw_kstr(&v->w, "type", "quantitative");
-	put_domain(&v->w, v->l->t_end, false);
-	tg_jw_key(&v->w, "axis");
-	tg_jw_null(&v->w);
-	tg_jw_end_object(&v->w);
-}
-
-static void put_y(struct vega *v, const struct tg_panel_box *box, const char *field)
-{
-	open_object(&v->w, "y");
-	tg_jw_kstr(&v->w, "field", field);
-	tg_jw_kstr(&v->w, "type", "quantitative");
-	put_domain(&v->w, box->y_max, false);
-	put_axis(&v->w, &box->ticks, true, true);
-	tg_jw_end_object(&v->w);
-}
-
-static void put_pixels(struct tg_jw *w, const char *channel, double value)
-{
-	open_object(w, channel);
-	tg_jw_key(w, "value");
-	put_number(w, value, 6);
-	tg_jw_end_object(w);
-}
-
-static void begin_mark(struct tg_jw *w, const char *type, const char *colour)
-{
-	open_object(w, "mark");
-	tg_jw_kstr(w, "type", type);
-	tg_jw_kstr(w, "color", colour);
-}
-
-/* ---- text at pixels ---- */
-
-struct mark_text {
-	double x, y, size;
-	const char *align, *baseline;
-	bool bold;
-};
-
-/* A layer of one text at a place in pixels of the view. */
-static void put_label(struct vega *v, const struct mark_text *at, const char *s)
-{
-	struct tg_jw *w = &v->w;
-
-	tg_jw_begin_object(w);
-	tg_jw_key(w, "data");
-	tg_jw_raw(w, "{\"values\":[{}]}", 15);
-	begin_mark(w, "text", TG_GREY_BOTH);
-	tg_jw_kstr(w, "align", at->align);
-	tg_jw_kstr(w, "baseline", at->baseline);
-	put_key_number(w, "fontSize", at->size);
-	if (at->bold)
-		tg_jw_kint(w, "fontWeight", 600);
-	put_text(w, "text", s);
-	tg_jw_end_object(w);
-	open_object(w, "encoding");
-	put_pixels(w, "x", at->x);
-	put_pixels(w, "y", at->y);
-	tg_jw_end_object(w);
-	tg_jw_end_object(w);
-}
-
-/* ---- bands ---- */
-
-struct chosen {
-	size_t i;
-	double length;
-};
-
-static int by_length(const void *a, const void *b)
-{
-	const struct chosen *p = a, *q = b;
-
-	return p->length < q->length   ? 1
-	       : p->length > q->length ? -1
-				       : (p->i > q->i) - (p->i < q->i);
-}
-
-static int by_index(const void *a, const void *b)
-{
-	const struct chosen *p = a, *q = b;
-
-	return (p->i > q->i) - (p->i < q->i);
-}
-
-static void put_bands(struct vega *v)
-{
-	const struct tg_chart *c = v->l->chart;
-	struct chosen *list = tg_xcalloc(c->n_bands, sizeof(*list));
-	size_t n = 0;
-
-	for (size_t i = 0; i < c->n_bands; i++)
-		if (c->band[i].t1 >= c->band[i].t0)
-			list[n++] = (struct chosen){ i,
-				c->band[i].failed ? INFINITY : c->band[i].t1 - c->band[i].t0 };
-	qsort(list, n, sizeof(*list), by_length);
-	n = TG_MIN(n, BANDS_MOST);
-	qsort(list, n, sizeof(*list), by_index);
-
-	open_array(&v->w, "bands");
-	for (size_t i = 0; i < n; i++) {
-		const struct tg_band *b = &c->band[list[i].i];
-		double pixels = tg_layout_x(v->l, b->t1) - tg_layout_x(v->l, b->t0);
-		struct tg_buf text = TG_BUF_INIT;
-		bool odd = i & 1;
-
-		tg_jw_begin_object(&v->w);
-		put_key_number(&v->w, "a", fmax(b->t0, 0));
-		put_key_number(&v->w, "b", fmin(b->t1, v->l->t_end));
-		tg_jw_kint(&v->w, "k", v->l->lane[list[i].i]);
-		tg_jw_kint(&v->w, "k2", v->l->lane[list[i].i] + 1);
-		put_text(&v->w, "n", b->label);
-		if (b->failed)
-			tg_buf_adds(&text, pixels > 60 ? "✗ " : "");
-		if (pixels > 24 && b->label)
-			tg_font_fit(v->l->font, b->label, TG_SIZE_TEXT, false,
-				pixels - 10 - (b->failed ? 12 : 0), &text);
-		tg_jw_kstr(&v->w, "l", text.data);
-		tg_buf_release(&text);
-		tg_jw_kstr(&v->w, "c", b->failed ? "#d1383d" : TG_GREY_BOTH);
-		put_key_number(&v->w, "o", b->failed ? 0.3 : odd ? 0.3 : 0.16);
-		put_key_number(&v->w, "s",
-			v->l->lane[list[i].i] ? 0
-			: b->failed           ? 0.1
-			: odd                 ? 0.08
-					      : 0);
-		tg_jw_end_object(&v->w);
-	}
-	tg_jw_end_array(&v->w);
-	free(list);
-}
-
-static void put_as_is(struct tg_jw *w, const char *channel, const char *field, const char *type)
-{
-	open_object(w, channel);
-	tg_jw_kstr(w, "field", field);
-	tg_jw_kstr(w, "type", type);
-	tg_jw_key(w, "scale");
-	tg_jw_null(w);
-	tg_jw_end_object(w);
-}
-
-static void begin_band_rects(struct vega *v, const char *opacity)
-{
-	struct tg_jw *w = &v->w;
-
-	tg_jw_begin_object(w);
-	tg_jw_key(w, "data");
-	tg_jw_raw(w, "{\"name\":\"bands\"}", 16);
-	begin_mark(w, "rect", TG_GREY_BOTH);
-	tg_jw_kbool(w, "clip", true);
-	tg_jw_end_object(w);
-	open_object(w, "encoding");
-	put_x(v, "a");
-	tg_jw_key(w, "x2");
-	tg_jw_raw(w, "{\"field\":\"b\"}", 13);
-	put_as_is(w, "color", "c", "nominal");
-	put_as_is(w, "opacity", opacity, "quantitative");
-}
-
-static void put_strip_y(struct vega *v)
-{
-	open_object(&v->w, "y");
-	tg_jw_kstr(&v->w, "field", "k");
-	tg_jw_kstr(&v->w, "type", "quantitative");
-	put_domain(&v->w, (double)v->l->n_lanes, true);
-	tg_jw_key(&v->w, "axis");
-	tg_jw_null(&v->w);
-	tg_jw_end_object(&v->w);
-}
-
-static void put_strip(struct vega *v)
-{
-	struct tg_jw *w = &v->w;
-
-	tg_jw_begin_object(w);
-	put_key_number(w, "width", v->width);
-	put_key_number(w, "height", TG_STRIP_HEIGHT * (double)v->l->n_lanes);
-	open_array(w, "layer");
-
-	begin_band_rects(v, "o");
-	put_strip_y(v);
-	tg_jw_key(w, "y2");
-	tg_jw_raw(w, "{\"field\":\"k2\"}", 14);
-	open_array(w, "tooltip");
-	tg_jw_raw(w, "{\"field\":\"n\",\"type\":\"nominal\",\"title\":\"cell\"}", 45);
-	tg_jw_raw(w, "{\"field\":\"a\",\"type\":\"quantitative\",\"title\":\"from s\"}", 53);
-	tg_jw_raw(w, "{\"field\":\"b\",\"type\":\"quantitative\",\"title\":\"to s\"}", 51);
-	tg_jw_end_array(w);
-	tg_jw_end_object(w);
-	tg_jw_end_object(w);
-
-	tg_jw_begin_object(w);
-	tg_jw_key(w, "data");
-	tg_jw_raw(w, "{\"name\":\"bands\"}", 16);
-	begin_mark(w, "text", TG_GREY_BOTH);
-	tg_jw_kstr(w, "align", "left");
-	tg_jw_kstr(w, "baseline", "middle");
-	tg_jw_kint(w, "dx", 6);
-	tg_jw_kint(w, "dy", TG_STRIP_HEIGHT / 2);
-	put_key_number(w, "fontSize", TG_SIZE_TEXT);
-	tg_jw_kint(w, "fontWeight", 600);
-	tg_jw_end_object(w);
-	open_object(w, "encoding");
-	put_x(v, "a");
-	put_strip_y(v);
-	tg_jw_key(w, "text");
-	tg_jw_raw(w, "{\"field\":\"l\",\"type\":\"nominal\"}", 30);
-	tg_jw_end_object(w);
-	tg_jw_end_object(w);
-
-	tg_jw_end_array(w);
-	tg_jw_end_object(w);
-}
+#define FONT "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
 /* ---- panels ---- */
 
@@ -344,26 +25,26 @@ static void put_dash(struct tg_jw *w, bool dashed)
 	if (!dashed)
 		return;
 	tg_jw_key(w, "strokeDash");
-	tg_jw_raw(w, "[5,3]", 5);
+	TG_RAW(w, "[5,3]");
 }
 
 /* An area between the columns `low` (NULL: zero) and `high` of series `n`. */
-static void put_area(struct vega *v, const struct tg_series *s, const struct tg_panel_box *box,
+static void put_area(struct tg_vega *v, const struct tg_series *s, const struct tg_panel_box *box,
 	size_t n, bool band)
 {
 	struct tg_jw *w = &v->w;
 	char field[32];
 
 	tg_jw_begin_object(w);
-	begin_mark(w, "area", colour_of(s));
-	put_key_number(w, "opacity", !band ? 0.16 : s->style & TG_STYLE_BAND ? 0.32 : 0.22);
+	tg_vega_begin_mark(w, "area", colour_of(s));
+	tg_vega_put_key_number(w, "opacity", !band ? 0.16 : s->style & TG_STYLE_BAND ? 0.32 : 0.22);
 	tg_jw_kbool(w, "clip", true);
 	tg_jw_end_object(w);
-	open_object(w, "encoding");
-	put_x(v, "t");
+	tg_vega_begin_object(w, "encoding");
+	tg_vega_put_x(v, "t");
 	snprintf(field, sizeof(field), "%s%zu", band ? "b" : "m", n);
-	put_y(v, box, field);
-	open_object(w, "y2");
+	tg_vega_put_y(v, box, field);
+	tg_vega_begin_object(w, "y2");
 	snprintf(field, sizeof(field), "a%zu", n);
 	if (band)
 		tg_jw_kstr(w, "field", field);
@@ -375,30 +56,30 @@ static void put_area(struct vega *v, const struct tg_series *s, const struct tg_
 }
 
 static void put_line(
-	struct vega *v, const struct tg_series *s, const struct tg_panel_box *box, size_t n)
+	struct tg_vega *v, const struct tg_series *s, const struct tg_panel_box *box, size_t n)
 {
 	struct tg_jw *w = &v->w;
 	char field[32];
 
 	snprintf(field, sizeof(field), "m%zu", n);
 	tg_jw_begin_object(w);
-	begin_mark(w, "line", colour_of(s));
-	put_key_number(w, "strokeWidth", s->style & TG_STYLE_FAINT ? 1 : 1.5);
+	tg_vega_begin_mark(w, "line", colour_of(s));
+	tg_vega_put_key_number(w, "strokeWidth", s->style & TG_STYLE_FAINT ? 1 : 1.5);
 	put_dash(w, s->style & TG_STYLE_DASHED);
 	tg_jw_kbool(w, "clip", true);
 	tg_jw_end_object(w);
-	open_object(w, "encoding");
-	put_x(v, "t");
-	put_y(v, box, field);
+	tg_vega_begin_object(w, "encoding");
+	tg_vega_put_x(v, "t");
+	tg_vega_put_y(v, box, field);
 	tg_jw_key(w, "order");
-	tg_jw_raw(w, "{\"field\":\"t\",\"type\":\"quantitative\"}", 35);
+	TG_RAW(w, "{\"field\":\"t\",\"type\":\"quantitative\"}");
 	tg_jw_end_object(w);
 	tg_jw_end_object(w);
 }
 
 /* Slots between two gaps: a line through one point draws nothing. */
 static void put_lone_points(
-	struct vega *v, const struct tg_series *s, const struct tg_panel_box *box, size_t n)
+	struct tg_vega *v, const struct tg_series *s, const struct tg_panel_box *box, size_t n)
 {
 	const struct tg_bucket *b = tg_vega_data_of(&v->data, n);
 	struct tg_jw *w = &v->w;
@@ -409,85 +90,86 @@ static void put_lone_points(
 	if (!any)
 		return;
 	tg_jw_begin_object(w);
-	open_object(w, "data");
-	open_array(w, "values");
+	tg_vega_begin_object(w, "data");
+	tg_vega_begin_array(w, "values");
 	for (size_t k = 0; k < v->data.n_slots; k++) {
 		if (!tg_vega_data_is_alone(&v->data, n, k))
 			continue;
 		tg_jw_begin_object(w);
-		put_key_number(w, "t", (b[k].t0 + b[k].t1) / 2);
+		tg_vega_put_key_number(w, "t", (b[k].t0 + b[k].t1) / 2);
 		tg_jw_key(w, "v");
-		put_number(w, b[k].max, 4);
+		tg_vega_put_number(w, b[k].max, 4);
 		tg_jw_end_object(w);
 	}
 	tg_jw_end_array(w);
 	tg_jw_end_object(w);
-	begin_mark(w, "point", colour_of(s));
+	tg_vega_begin_mark(w, "point", colour_of(s));
 	tg_jw_kbool(w, "filled", true);
 	tg_jw_kint(w, "opacity", 1);
 	tg_jw_kint(w, "size", 10);
 	tg_jw_end_object(w);
-	open_object(w, "encoding");
-	put_x(v, "t");
-	put_y(v, box, "v");
+	tg_vega_begin_object(w, "encoding");
+	tg_vega_put_x(v, "t");
+	tg_vega_put_y(v, box, "v");
 	tg_jw_end_object(w);
 	tg_jw_end_object(w);
 }
 
-static void put_limit(struct vega *v, const struct tg_limit *limit, const struct tg_panel_box *box)
+static void put_limit(
+	struct tg_vega *v, const struct tg_limit *limit, const struct tg_panel_box *box)
 {
 	double y = (box->bottom - box->top) * (1 - limit->value / box->y_max);
-	struct mark_text at = { 4, y - 3, TG_SIZE_SMALL, "left", "bottom", false };
+	struct tg_vega_label at = { 4, y - 3, TG_SIZE_SMALL, "left", "bottom", false };
 	struct tg_jw *w = &v->w;
 
 	tg_jw_begin_object(w);
 	tg_jw_key(w, "data");
-	tg_jw_raw(w, "{\"values\":[{}]}", 15);
-	begin_mark(w, "rule", TG_GREY_BOTH);
+	TG_RAW(w, "{\"values\":[{}]}");
+	tg_vega_begin_mark(w, "rule", TG_GREY_BOTH);
 	put_dash(w, true);
 	tg_jw_end_object(w);
-	open_object(w, "encoding");
-	open_object(w, "y");
-	put_key_number(w, "datum", limit->value);
+	tg_vega_begin_object(w, "encoding");
+	tg_vega_begin_object(w, "y");
+	tg_vega_put_key_number(w, "datum", limit->value);
 	tg_jw_kstr(w, "type", "quantitative");
-	put_domain(w, box->y_max, false);
+	tg_vega_put_domain(w, box->y_max, false);
 	tg_jw_end_object(w);
 	tg_jw_end_object(w);
 	tg_jw_end_object(w);
-	put_label(v, &at, limit->label);
+	tg_vega_put_label(v, &at, limit->label);
 }
 
 /* Title, names behind pieces of their lines, and limits above the axis at the right. */
 static void put_panel_title(
-	struct vega *v, const struct tg_panel *p, const struct tg_panel_box *box)
+	struct tg_vega *v, const struct tg_panel *p, const struct tg_panel_box *box)
 {
 	struct tg_jw *w = &v->w;
-	struct mark_text at = { 0, -7, TG_SIZE_TITLE, "left", "bottom", true };
+	struct tg_vega_label at = { 0, -7, TG_SIZE_TITLE, "left", "bottom", true };
 	double x = 18;
 	struct tg_buf far = TG_BUF_INIT;
 
-	put_label(v, &at, p->title);
+	tg_vega_put_label(v, &at, p->title);
 	if (p->title)
 		x += tg_font_width(v->l->font, p->title, TG_SIZE_TITLE, true);
-	at = (struct mark_text){ 0, -7, TG_SIZE_TEXT, "left", "bottom", false };
+	at = (struct tg_vega_label){ 0, -7, TG_SIZE_TEXT, "left", "bottom", false };
 	for (size_t i = 0; i < p->n_series && x < v->width - 40; i++) {
 		const struct tg_series *s = &p->series[i];
 
 		tg_jw_begin_object(w);
 		tg_jw_key(w, "data");
-		tg_jw_raw(w, "{\"values\":[{}]}", 15);
-		begin_mark(w, "rule", colour_of(s));
+		TG_RAW(w, "{\"values\":[{}]}");
+		tg_vega_begin_mark(w, "rule", colour_of(s));
 		tg_jw_kint(w, "strokeWidth", s->style & TG_STYLE_FAINT ? 1 : 2);
 		put_dash(w, s->style & TG_STYLE_DASHED);
 		tg_jw_end_object(w);
-		open_object(w, "encoding");
-		put_pixels(w, "x", x);
-		put_pixels(w, "x2", x + 18);
-		put_pixels(w, "y", -13);
+		tg_vega_begin_object(w, "encoding");
+		tg_vega_put_pixels(w, "x", x);
+		tg_vega_put_pixels(w, "x2", x + 18);
+		tg_vega_put_pixels(w, "y", -13);
 		tg_jw_end_object(w);
 		tg_jw_end_object(w);
 		at.x = x + 23;
-		put_label(v, &at, s->name);
+		tg_vega_put_label(v, &at, s->name);
 		x = at.x + 18;
 		if (s->name)
 			x += tg_font_width(v->l->font, s->name, TG_SIZE_TEXT, false);
@@ -496,13 +178,14 @@ static void put_panel_title(
 		if (p->limit[i].label && p->limit[i].value > box->y_max)
 			tg_buf_addf(&far, "%s↑ %.100s", far.len ? "   " : "", p->limit[i].label);
 	if (far.len && x < v->width - 60) {
-		at = (struct mark_text){ v->width, -7, TG_SIZE_SMALL, "right", "bottom", false };
-		put_label(v, &at, far.data);
+		at = (struct tg_vega_label){ v->width, -7, TG_SIZE_SMALL, "right", "bottom",
+			false };
+		tg_vega_put_label(v, &at, far.data);
 	}
 	tg_buf_release(&far);
 }
 
-static void put_peak(struct vega *v, const struct tg_panel *p, const struct tg_panel_box *box)
+static void put_peak(struct tg_vega *v, const struct tg_panel *p, const struct tg_panel_box *box)
 {
 	const struct tg_bucket *peak = NULL;
 	const struct tg_series *of = NULL;
@@ -527,16 +210,16 @@ static void put_peak(struct vega *v, const struct tg_panel *p, const struct tg_p
 	share = (peak->t0 + peak->t1) / 2 / v->l->t_end;
 	for (int part = 0; part < 2; part++) {
 		tg_jw_begin_object(w);
-		open_object(w, "data");
-		open_array(w, "values");
+		tg_vega_begin_object(w, "data");
+		tg_vega_begin_array(w, "values");
 		tg_jw_begin_object(w);
-		put_key_number(w, "t", (peak->t0 + peak->t1) / 2);
+		tg_vega_put_key_number(w, "t", (peak->t0 + peak->t1) / 2);
 		tg_jw_key(w, "v");
-		put_number(w, peak->max, 4);
+		tg_vega_put_number(w, peak->max, 4);
 		tg_jw_end_object(w);
 		tg_jw_end_array(w);
 		tg_jw_end_object(w);
-		begin_mark(w, part ? "text" : "point", part ? TG_GREY_BOTH : colour_of(of));
+		tg_vega_begin_mark(w, part ? "text" : "point", part ? TG_GREY_BOTH : colour_of(of));
 		if (part) {
 			tg_jw_kstr(w, "text", text);
 			tg_jw_kstr(w, "align",
@@ -545,23 +228,23 @@ static void put_peak(struct vega *v, const struct tg_panel *p, const struct tg_p
 					       : "center");
 			tg_jw_kstr(w, "baseline", "bottom");
 			tg_jw_kint(w, "dy", -3);
-			put_key_number(w, "fontSize", TG_SIZE_SMALL);
+			tg_vega_put_key_number(w, "fontSize", TG_SIZE_SMALL);
 		} else {
 			tg_jw_kbool(w, "filled", true);
 			tg_jw_kint(w, "opacity", 1);
 			tg_jw_kint(w, "size", 18);
 		}
 		tg_jw_end_object(w);
-		open_object(w, "encoding");
-		put_x(v, "t");
-		put_y(v, box, "v");
+		tg_vega_begin_object(w, "encoding");
+		tg_vega_put_x(v, "t");
+		tg_vega_put_y(v, box, "v");
 		tg_jw_end_object(w);
 		tg_jw_end_object(w);
 	}
 }
 
 /* Invisible points that take the pointer, and the rule that all panels show for any of them. */
-static void put_cross_hair(struct vega *v, const struct tg_panel *p, size_t which)
+static void put_cross_hair(struct tg_vega *v, const struct tg_panel *p, size_t which)
 {
 	struct tg_jw *w = &v->w;
 	struct tg_buf name = TG_BUF_INIT;
@@ -574,11 +257,11 @@ static void put_cross_hair(struct vega *v, const struct tg_panel *p, size_t whic
 	tg_jw_key(w, "params");
 	tg_jw_raw(w, name.data, name.len);
 	tg_jw_key(w, "mark");
-	tg_jw_raw(w, "{\"type\":\"point\",\"opacity\":0}", 28);
-	open_object(w, "encoding");
-	put_x(v, "t");
-	open_array(w, "tooltip");
-	tg_jw_raw(w, "{\"field\":\"t\",\"type\":\"quantitative\",\"title\":\"time s\"}", 53);
+	TG_RAW(w, "{\"type\":\"point\",\"opacity\":0}");
+	tg_vega_begin_object(w, "encoding");
+	tg_vega_put_x(v, "t");
+	tg_vega_begin_array(w, "tooltip");
+	TG_RAW(w, "{\"field\":\"t\",\"type\":\"quantitative\",\"title\":\"time s\"}");
 	for (size_t i = 0; i < p->n_series; i++) {
 		size_t n = v->first + i;
 		bool band = tg_vega_data_has_band(&v->data, n);
@@ -609,43 +292,43 @@ static void put_cross_hair(struct vega *v, const struct tg_panel *p, size_t whic
 	tg_buf_adds(&name, "]}}]");
 	tg_jw_key(w, "transform");
 	tg_jw_raw(w, name.data, name.len);
-	begin_mark(w, "rule", TG_GREY_BOTH);
+	tg_vega_begin_mark(w, "rule", TG_GREY_BOTH);
 	tg_jw_end_object(w);
-	open_object(w, "encoding");
-	put_x(v, "t");
+	tg_vega_begin_object(w, "encoding");
+	tg_vega_put_x(v, "t");
 	tg_jw_end_object(w);
 	tg_jw_end_object(w);
 	tg_buf_release(&name);
 }
 
 /* The panel's own frame: an empty layer that has the axes. */
-static void put_frame(struct vega *v, const struct tg_panel_box *box, bool last)
+static void put_frame(struct tg_vega *v, const struct tg_panel_box *box, bool last)
 {
 	struct tg_jw *w = &v->w;
 
 	tg_jw_begin_object(w);
 	tg_jw_key(w, "data");
-	tg_jw_raw(w, "{\"values\":[{\"t\":0,\"v\":0}]}", 26);
+	TG_RAW(w, "{\"values\":[{\"t\":0,\"v\":0}]}");
 	tg_jw_key(w, "mark");
-	tg_jw_raw(w, "{\"type\":\"point\",\"opacity\":0}", 28);
-	open_object(w, "encoding");
-	open_object(w, "x");
+	TG_RAW(w, "{\"type\":\"point\",\"opacity\":0}");
+	tg_vega_begin_object(w, "encoding");
+	tg_vega_begin_object(w, "x");
 	tg_jw_kstr(w, "field", "t");
 	tg_jw_kstr(w, "type", "quantitative");
-	put_domain(w, v->l->t_end, false);
+	tg_vega_put_domain(w, v->l->t_end, false);
 	if (last) {
-		put_axis(w, &v->l->time, true, false);
+		tg_vega_put_axis(w, &v->l->time, true, false);
 	} else {
 		tg_jw_key(w, "axis");
 		tg_jw_null(w);
 	}
 	tg_jw_end_object(w);
-	put_y(v, box, "v");
+	tg_vega_put_y(v, box, "v");
 	tg_jw_end_object(w);
 	tg_jw_end_object(w);
 }
 
-static void put_panel(struct vega *v, size_t which)
+static void put_panel(struct tg_vega *v, size_t which)
 {
 	const struct tg_chart *c = v->l->chart;
 	const struct tg_panel *p = &c->panel[which];
@@ -654,12 +337,12 @@ static void put_panel(struct vega *v, size_t which)
 	bool last = which + 1 == c->n_panels;
 
 	tg_jw_begin_object(w);
-	put_key_number(w, "width", v->width);
-	put_key_number(w, "height", box->bottom - box->top);
-	open_array(w, "layer");
+	tg_vega_put_key_number(w, "width", v->width);
+	tg_vega_put_key_number(w, "height", box->bottom - box->top);
+	tg_vega_begin_array(w, "layer");
 	put_frame(v, box, last);
 	if (c->n_bands) {
-		begin_band_rects(v, "s");
+		tg_vega_begin_band_rects(v, "s");
 		tg_jw_end_object(w);
 		tg_jw_end_object(w);
 	}
@@ -681,10 +364,10 @@ static void put_panel(struct vega *v, size_t which)
 	put_panel_title(v, p, box);
 	put_cross_hair(v, p, which);
 	if (last && c->x_label) {
-		struct mark_text at = { v->width / 2, box->bottom - box->top + 24, TG_SIZE_SMALL,
-			"center", "top", false };
+		struct tg_vega_label at = { v->width / 2, box->bottom - box->top + 24,
+			TG_SIZE_SMALL, "center", "top", false };
 
-		put_label(v, &at, c->x_label);
+		tg_vega_put_label(v, &at, c->x_label);
 	}
 	tg_jw_end_array(w);
 	tg_jw_end_object(w);
@@ -693,7 +376,7 @@ static void put_panel(struct vega *v, size_t which)
 
 /* ---- the rest ---- */
 
-static void put_table(struct vega *v)
+static void put_table(struct tg_vega *v)
 {
 	static const char *const head[] = { "", "mean", "max", "total", "" };
 	static const double place[] = { 0, 0.42, 0.60, 0.80, 0.83 };
@@ -701,38 +384,38 @@ static void put_table(struct vega *v)
 	struct tg_jw *w = &v->w;
 
 	tg_jw_begin_object(w);
-	put_key_number(w, "width", v->width);
-	put_key_number(w, "height", TG_ROW_HEIGHT * (double)(c->n_rows + 1));
-	open_array(w, "layer");
+	tg_vega_put_key_number(w, "width", v->width);
+	tg_vega_put_key_number(w, "height", TG_ROW_HEIGHT * (double)(c->n_rows + 1));
+	tg_vega_begin_array(w, "layer");
 	for (size_t r = 0; r <= c->n_rows; r++) {
 		for (size_t k = 0; k < TG_ARRAY_SIZE(head); k++) {
 			const char *s = r ? c->row[r - 1].cell[k] : head[k];
 			bool number = k >= 1 && k <= 3;
-			struct mark_text at = { v->width * place[k],
+			struct tg_vega_label at = { v->width * place[k],
 				TG_ROW_HEIGHT * ((double)r + 0.5), TG_SIZE_TEXT,
 				number ? "right" : "left", "middle", r && k == 0 };
 
 			if (s && *s)
-				put_label(v, &at, s);
+				tg_vega_put_label(v, &at, s);
 		}
 	}
 	tg_jw_end_array(w);
 	tg_jw_end_object(w);
 }
 
-static void put_data(struct vega *v)
+static void put_data(struct tg_vega *v)
 {
 	struct tg_buf csv = TG_BUF_INIT;
 	char field[32];
 
 	tg_vega_data_csv(&v->data, &csv);
-	open_object(&v->w, "data");
+	tg_vega_begin_object(&v->w, "data");
 	tg_jw_kstr(&v->w, "name", "samples");
 	tg_jw_kstr(&v->w, "values", csv.data);
 	tg_buf_release(&csv);
-	open_object(&v->w, "format");
+	tg_vega_begin_object(&v->w, "format");
 	tg_jw_kstr(&v->w, "type", "csv");
-	open_object(&v->w, "parse");
+	tg_vega_begin_object(&v->w, "parse");
 	tg_jw_kstr(&v->w, "t", "number");
 	for (size_t i = 0; i < v->data.n_series; i++) {
 		bool band = tg_vega_data_has_band(&v->data, i);
@@ -749,7 +432,7 @@ static void put_data(struct vega *v)
 	tg_jw_end_object(&v->w);
 }
 
-static void put_head(struct vega *v)
+static void put_head(struct tg_vega *v)
 {
 	static const char config[] =
 		"{\"font\":\"" FONT
@@ -766,20 +449,20 @@ static void put_head(struct vega *v)
 	tg_jw_kint(w, "padding", 6);
 	tg_jw_key(w, "config");
 	tg_jw_raw(w, config, sizeof(config) - 1);
-	open_object(w, "title");
-	open_array(w, "text");
+	tg_vega_begin_object(w, "title");
+	tg_vega_begin_array(w, "text");
 	for (size_t i = 0; i < v->l->n_headline; i++)
 		tg_jw_str(w, v->l->headline[i]);
 	tg_jw_end_array(w);
 	if (v->l->chart->note)
-		put_text(w, "subtitle", v->l->chart->note);
+		tg_vega_put_text(w, "subtitle", v->l->chart->note);
 	tg_jw_end_object(w);
 }
 
 void tg_chart_vega(const struct tg_chart *c, struct tg_buf *out)
 {
 	struct tg_layout l;
-	struct vega v = { .l = &l };
+	struct tg_vega v = { .l = &l };
 	struct tg_jw *w = &v.w;
 
 	tg_layout_init(&l, c);
@@ -788,14 +471,14 @@ void tg_chart_vega(const struct tg_chart *c, struct tg_buf *out)
 	tg_jw_init(w, out);
 	tg_jw_begin_object(w);
 	put_head(&v);
-	open_object(w, "datasets");
-	put_bands(&v);
+	tg_vega_begin_object(w, "datasets");
+	tg_vega_put_bands(&v);
 	tg_jw_end_object(w);
 	put_data(&v);
 	tg_jw_kint(w, "spacing", 10);
-	open_array(w, "vconcat");
+	tg_vega_begin_array(w, "vconcat");
 	if (l.n_lanes)
-		put_strip(&v);
+		tg_vega_put_strip(&v);
 	for (size_t i = 0; i < c->n_panels; i++)
 		put_panel(&v, i);
 	if (c->n_rows)
