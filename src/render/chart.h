@@ -32,7 +32,7 @@ enum tg_series_style {
 	TG_STYLE_BAND = 1 << 0,
 	TG_STYLE_AREA = 1 << 1, /* filled to zero */
 	TG_STYLE_DASHED = 1 << 2,
-	TG_STYLE_FAINT = 1 << 3, /* context: the node beside the job */
+	TG_STYLE_FAINT = 1 << 3, /* context in thin grey, mean only: the node beside the job */
 };
 
 /*

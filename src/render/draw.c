@@ -23,6 +23,7 @@ struct view {
 	size_t *n_buckets;
 	struct tg_point *point; /* scratch: room for a path through any series */
 	struct box taken; /* by the label of the peak */
+	double title_end, far_start; /* the row above the plot is free between them */
 };
 
 struct tg_bucket *tg_series_drawn(
@@ -107,6 +108,7 @@ static void draw_envelope(
 	const struct view *v, const struct tg_bucket *b, size_t n, const struct tg_series *s)
 {
 	bool wanted = s->style & TG_STYLE_BAND;
+	struct tg_pen rim = { .ink = ink_of(s), .opacity = 0.5, .width = 0.75, .role = "rim" };
 	struct tg_pen pen = { .ink = ink_of(s), .opacity = wanted ? 0.32 : 0.22, .role = "band" };
 	double tallest = 0;
 	size_t k;
@@ -125,6 +127,7 @@ static void draw_envelope(
 		v->point[j] = swap;
 	}
 	v->cv->path(v->cv, v->point, k, &pen);
+	v->cv->path(v->cv, v->point, k / 2, &rim); /* a spike of one pixel is seen */
 }
 
 static void draw_line(
@@ -158,7 +161,7 @@ static void draw_series(const struct view *v, size_t which)
 				continue;
 			if (pass == 0 && (s->style & TG_STYLE_AREA))
 				draw_area(v, b + i, end - i, ink_of(s));
-			else if (pass == 1)
+			else if (pass == 1 && !(s->style & TG_STYLE_FAINT))
 				draw_envelope(v, b + i, end - i, s);
 			else if (pass == 2)
 				draw_line(v, b + i, end - i, s);
@@ -237,7 +240,8 @@ static void draw_peak(struct view *v)
 
 		b.x0 += shift;
 		b.x1 += shift;
-		if (b.y0 < v->box->top - 4 || b.y1 > v->box->bottom)
+		if (b.y1 > v->box->bottom ||
+			(b.y0 < v->box->top - 4 && (b.x0 < v->title_end || b.x1 > v->far_start)))
 			continue;
 		hits = covered(v, &b);
 		if (hits < least) {
@@ -331,7 +335,7 @@ static double draw_far_limits(const struct view *v)
 }
 
 /* Title, then the series' names, each behind a piece of its line. */
-static void draw_title(const struct view *v)
+static void draw_title(struct view *v)
 {
 	double end = draw_far_limits(v), x = v->l->left, y = v->box->title_y;
 	struct tg_label at = {
@@ -357,6 +361,8 @@ static void draw_title(const struct view *v)
 		at.x = x + 23;
 		x = at.x + tg_canvas_fit(v->cv, v->l->font, &at, s->name, end - at.x) + 18;
 	}
+	v->title_end = x;
+	v->far_start = end;
 }
 
 /* ---- bands ---- */

@@ -139,11 +139,31 @@ static void put_limit(
 	tg_vega_put_label(v, &at, limit->label);
 }
 
+/* A piece of a series' line beside the title, or of the band behind it. */
+static void put_legend_rule(struct tg_vega *v, const struct tg_series *s, double x, bool band)
+{
+	struct tg_jw *w = &v->w;
+
+	tg_jw_begin_object(w);
+	tg_jw_key(w, "data");
+	TG_RAW(w, "{\"values\":[{}]}");
+	tg_vega_begin_mark(w, "rule", colour_of(s));
+	tg_jw_kint(w, "strokeWidth", band ? 10 : s->style & TG_STYLE_FAINT ? 1 : 2);
+	tg_vega_put_key_number(w, "opacity", band ? 0.32 : 1);
+	put_dash(w, s->style & TG_STYLE_DASHED);
+	tg_jw_end_object(w);
+	tg_vega_begin_object(w, "encoding");
+	tg_vega_put_pixels(w, "x", x);
+	tg_vega_put_pixels(w, "x2", x + 18);
+	tg_vega_put_pixels(w, "y", -13);
+	tg_jw_end_object(w);
+	tg_jw_end_object(w);
+}
+
 /* Title, names behind pieces of their lines, and limits above the axis at the right. */
 static void put_panel_title(
 	struct tg_vega *v, const struct tg_panel *p, const struct tg_panel_box *box)
 {
-	struct tg_jw *w = &v->w;
 	struct tg_vega_label at = { 0, -7, TG_SIZE_TITLE, "left", "bottom", true };
 	double x = 18;
 	struct tg_buf far = TG_BUF_INIT;
@@ -155,19 +175,9 @@ static void put_panel_title(
 	for (size_t i = 0; i < p->n_series && x < v->width - 40; i++) {
 		const struct tg_series *s = &p->series[i];
 
-		tg_jw_begin_object(w);
-		tg_jw_key(w, "data");
-		TG_RAW(w, "{\"values\":[{}]}");
-		tg_vega_begin_mark(w, "rule", colour_of(s));
-		tg_jw_kint(w, "strokeWidth", s->style & TG_STYLE_FAINT ? 1 : 2);
-		put_dash(w, s->style & TG_STYLE_DASHED);
-		tg_jw_end_object(w);
-		tg_vega_begin_object(w, "encoding");
-		tg_vega_put_pixels(w, "x", x);
-		tg_vega_put_pixels(w, "x2", x + 18);
-		tg_vega_put_pixels(w, "y", -13);
-		tg_jw_end_object(w);
-		tg_jw_end_object(w);
+		if (s->style & TG_STYLE_BAND)
+			put_legend_rule(v, s, x, true);
+		put_legend_rule(v, s, x, false);
 		at.x = x + 23;
 		tg_vega_put_label(v, &at, s->name);
 		x = at.x + 18;
@@ -301,33 +311,6 @@ static void put_cross_hair(struct tg_vega *v, const struct tg_panel *p, size_t w
 	tg_buf_release(&name);
 }
 
-/* The panel's own frame: an empty layer that has the axes. */
-static void put_frame(struct tg_vega *v, const struct tg_panel_box *box, bool last)
-{
-	struct tg_jw *w = &v->w;
-
-	tg_jw_begin_object(w);
-	tg_jw_key(w, "data");
-	TG_RAW(w, "{\"values\":[{\"t\":0,\"v\":0}]}");
-	tg_jw_key(w, "mark");
-	TG_RAW(w, "{\"type\":\"point\",\"opacity\":0}");
-	tg_vega_begin_object(w, "encoding");
-	tg_vega_begin_object(w, "x");
-	tg_jw_kstr(w, "field", "t");
-	tg_jw_kstr(w, "type", "quantitative");
-	tg_vega_put_domain(w, v->l->t_end, false);
-	if (last) {
-		tg_vega_put_axis(w, &v->l->time, true, false);
-	} else {
-		tg_jw_key(w, "axis");
-		tg_jw_null(w);
-	}
-	tg_jw_end_object(w);
-	tg_vega_put_y(v, box, "v");
-	tg_jw_end_object(w);
-	tg_jw_end_object(w);
-}
-
 static void put_panel(struct tg_vega *v, size_t which)
 {
 	const struct tg_chart *c = v->l->chart;
@@ -340,7 +323,7 @@ static void put_panel(struct tg_vega *v, size_t which)
 	tg_vega_put_key_number(w, "width", v->width);
 	tg_vega_put_key_number(w, "height", box->bottom - box->top);
 	tg_vega_begin_array(w, "layer");
-	put_frame(v, box, last);
+	v->time_axis = last;
 	if (c->n_bands) {
 		tg_vega_begin_band_rects(v, "s");
 		tg_jw_end_object(w);
@@ -352,7 +335,7 @@ static void put_panel(struct tg_vega *v, size_t which)
 
 		if (s->style & TG_STYLE_AREA)
 			put_area(v, s, box, n, false);
-		if (tg_vega_data_has_band(&v->data, n))
+		if (tg_vega_data_has_band(&v->data, n) && !(s->style & TG_STYLE_FAINT))
 			put_area(v, s, box, n, true);
 		put_line(v, s, box, n);
 		put_lone_points(v, s, box, n);
@@ -372,6 +355,7 @@ static void put_panel(struct tg_vega *v, size_t which)
 	tg_jw_end_array(w);
 	tg_jw_end_object(w);
 	v->first += p->n_series;
+	v->time_axis = false;
 }
 
 /* ---- the rest ---- */
@@ -398,6 +382,18 @@ static void put_table(struct tg_vega *v)
 			if (s && *s)
 				tg_vega_put_label(v, &at, s);
 		}
+		tg_jw_begin_object(w);
+		tg_jw_key(w, "data");
+		TG_RAW(w, "{\"values\":[{}]}");
+		tg_vega_begin_mark(w, "rule", TG_GREY_BOTH);
+		tg_vega_put_key_number(w, "opacity", 0.3);
+		tg_jw_end_object(w);
+		tg_vega_begin_object(w, "encoding");
+		tg_vega_put_pixels(w, "x", 0);
+		tg_vega_put_pixels(w, "x2", v->width);
+		tg_vega_put_pixels(w, "y", TG_ROW_HEIGHT * (double)(r + 1));
+		tg_jw_end_object(w);
+		tg_jw_end_object(w);
 	}
 	tg_jw_end_array(w);
 	tg_jw_end_object(w);

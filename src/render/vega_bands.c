@@ -59,7 +59,7 @@ void tg_vega_put_bands(struct tg_vega *v)
 		if (b->failed)
 			tg_buf_adds(&text, pixels > 60 ? "✗ " : "");
 		if (pixels > 24 && b->label)
-			tg_font_fit(v->l->font, b->label, TG_SIZE_TEXT, false,
+			tg_font_fit(v->l->font, b->label, TG_SIZE_TEXT, true,
 				pixels - 10 - (b->failed ? 12 : 0), &text);
 		tg_jw_kstr(&v->w, "l", text.data);
 		tg_buf_release(&text);

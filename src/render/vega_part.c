@@ -94,8 +94,12 @@ void tg_vega_put_x(struct tg_vega *v, const char *field)
 	tg_jw_kstr(&v->w, "field", field);
 	tg_jw_kstr(&v->w, "type", "quantitative");
 	tg_vega_put_domain(&v->w, v->l->t_end, false);
-	tg_jw_key(&v->w, "axis");
-	tg_jw_null(&v->w);
+	if (v->time_axis) {
+		tg_vega_put_axis(&v->w, &v->l->time, true, false);
+	} else {
+		tg_jw_key(&v->w, "axis");
+		tg_jw_null(&v->w);
+	}
 	tg_jw_end_object(&v->w);
 }
 

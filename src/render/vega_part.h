@@ -17,6 +17,7 @@ struct tg_vega {
 	struct tg_vega_data data;
 	double width; /* of the plots */
 	size_t first; /* series before the panel */
+	bool time_axis; /* time is labelled in this view: all its layers must say the same */
 };
 
 /* A literal of JSON. */
@@ -34,7 +35,7 @@ void tg_vega_put_domain(struct tg_jw *w, double end, bool reverse);
 /* "axis" with the ticks and labels of the other writers, not Vega's. */
 void tg_vega_put_axis(struct tg_jw *w, const struct tg_ticks *t, bool labels, bool grid);
 
-/* Channels: time without an axis, a panel's value, a place in pixels. */
+/* Channels: time, a panel's value, a place in pixels. */
 void tg_vega_put_x(struct tg_vega *v, const char *field);
 void tg_vega_put_y(struct tg_vega *v, const struct tg_panel_box *box, const char *field);
 void tg_vega_put_pixels(struct tg_jw *w, const char *channel, double value);
