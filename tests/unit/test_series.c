@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Points, rates and bins: what is conserved, what is kept, and where nothing is drawn. */
+#include "run.h"
+
+#include <errno.h>
+
+#include "analyze/series.h"
+
+#include "base/mem.h"
+
+#define MS TG_NS_PER_MS
+
+/* A counter with ticks, edge rows, decreases and gaps; all from the seed. */
+static void random_counter(struct tg_points *p, uint64_t *seed, double *rises)
+{
+	int64_t t = 1000 * MS, v = 5;
+
+	*rises = 0;
+	for (int i = 0; i < 400; i++) {
+		uint64_t u = t_random(seed);
+		bool cut = u % 37 == 0, down = u % 41 == 0;
+		int64_t step = (int64_t)(u >> 20 & 0xffffff);
+
+		t += u % 5 == 0 ? MS / 3 : (int64_t)(10 + u % 90) * MS;
+		if (down)
+			v = step / 2 < v ? step / 2 : v - 1;
+		else
+			v += step;
+		if (!cut && !down && i)
+			*rises += (double)step;
+		tg_points_add(p, t, v, cut);
+	}
+	p->kind = TG_COUNTER;
+}
+
+/* The sum of rate * time is the sum of the increases; bins share it out without loss. */
+static void test_rates_conserve(void)
+{
+	for (uint64_t k = 1; k <= 50; k++) {
+		uint64_t seed = k * 7919;
+		struct tg_points p = { 0 };
+		struct tg_rates rates = { 0 };
+		struct tg_bin bin[97];
+		double rises, sum = 0, binned = 0;
+		int64_t last = 0;
+		bool in_order = true, proper = true;
+
+		random_counter(&p, &seed, &rises);
+		tg_rates_from(&p, &rates);
+		for (size_t i = 0; i < rates.n; i++) {
+			const struct tg_rate *r = &rates.rate[i];
+
+			sum += r->per_s * (double)(r->t1_ns - r->t0_ns) / 1e9;
+			in_order &= r->t0_ns >= last && r->t1_ns > r->t0_ns && r->per_s >= 0;
+			in_order &= r->cut == (i == 0 || r->t0_ns != last);
+			last = r->t1_ns;
+		}
+		tg_bins_rate(&rates, p.point[0].t_ns, p.point[p.n - 1].t_ns, bin, 97);
+		for (size_t j = 0; j < 97; j++) {
+			double known = 0;
+
+			for (size_t i = 0; i < rates.n; i++) {
+				int64_t a = TG_MAX(rates.rate[i].t0_ns, bin[j].t0_ns);
+				int64_t b = TG_MIN(rates.rate[i].t1_ns, bin[j].t1_ns);
+
+				known += b > a ? (double)(b - a) / 1e9 : 0;
+			}
+			if (known > 0)
+				binned += bin[j].mean * known;
+			proper &= known > 0 ? bin[j].min <= bin[j].mean && bin[j].mean <= bin[j].max
+					    : isnan(bin[j].mean) && isnan(bin[j].min);
+		}
+		if (!T_NEAR(sum, rises, 1e-9 * rises + 1e-6) || !T_OK(in_order) ||
+			!T_NEAR(binned, rises, 1e-9 * rises + 1e-6) || !T_OK(proper))
+			fprintf(stderr, "# seed %llu\n", (unsigned long long)k);
+		tg_points_release(&p);
+		tg_rates_release(&rates);
+	}
+}
+
+/* Whatever the number of bins: the smallest and the largest sample are in some bin. */
+static void test_bins_keep_extremes(void)
+{
+	for (uint64_t k = 1; k <= 60; k++) {
+		uint64_t seed = k * 104729;
+		size_t n = 1 + (size_t)(t_random(&seed) % 300);
+		struct tg_bin *bin = tg_xcalloc(n, sizeof(*bin));
+		struct tg_points p = { 0 };
+		int64_t t = 0, low = INT64_MAX, high = INT64_MIN;
+		double min = INFINITY, max = -INFINITY;
+		bool proper = true, edges = true;
+
+		for (int i = 0; i < 500; i++) {
+			int64_t v = (int64_t)(t_random(&seed) % 1000);
+
+			if (t_random(&seed) % 100 == 0)
+				v = 100000; /* a spike of one sample */
+			t += 1 + (int64_t)(t_random(&seed) % 100) * MS;
+			tg_points_add(&p, t, v, t_random(&seed) % 29 == 0);
+			low = TG_MIN(low, v);
+			high = TG_MAX(high, v);
+		}
+		tg_bins_gauge(&p, p.point[0].t_ns, t, bin, n);
+		for (size_t j = 0; j < n; j++) {
+			if (!isnan(bin[j].mean)) {
+				min = fmin(min, bin[j].min);
+				max = fmax(max, bin[j].max);
+				proper &= bin[j].min <= bin[j].mean && bin[j].mean <= bin[j].max;
+			}
+			edges &= !j || bin[j].t0_ns == bin[j - 1].t1_ns;
+		}
+		edges &= bin[0].t0_ns == p.point[0].t_ns && bin[n - 1].t1_ns == t;
+		if (!T_NEAR(min, (double)low, 0) || !T_NEAR(max, (double)high, 0) ||
+			!T_OK(proper) || !T_OK(edges))
+			fprintf(stderr, "# seed %llu, %zu bins\n", (unsigned long long)k, n);
+		tg_points_release(&p);
+		free(bin);
+	}
+}
+
+/* A tick-fresh CPU clock read twice within 0.3 ms must not show 13 cores. */
+static void test_close_points(void)
+{
+	struct tg_points p = { .kind = TG_COUNTER };
+	struct tg_rates rates = { 0 };
+
+	tg_points_add(&p, 0, 0, false);
+	tg_points_add(&p, 100 * MS, 96 * MS, false);
+	tg_points_add(&p, 100 * MS + MS / 3, 100 * MS, false);
+	tg_points_add(&p, 200 * MS, 200 * MS, false);
+	tg_points_add(&p, 201 * MS, 204 * MS, false);
+	tg_rates_from(&p, &rates);
+	T_EQ_I(rates.n, 2);
+	for (size_t i = 0; i < rates.n; i++)
+		T_OK(rates.rate[i].per_s < 1.1e9);
+	tg_points_release(&p);
+	tg_rates_release(&rates);
+}
+
+/* The first reading is a base only; a decrease gives no rate, neither negative nor huge. */
+static void test_bases(void)
+{
+	struct tg_points p = { .kind = TG_COUNTER };
+	struct tg_rates rates = { 0 };
+
+	tg_points_add(&p, 0, INT64_C(100000000000), false);
+	tg_rates_from(&p, &rates);
+	T_EQ_I(rates.n, 0);
+	tg_points_add(&p, 100 * MS, 5, false);
+	tg_points_add(&p, 200 * MS, 105, false);
+	tg_rates_from(&p, &rates);
+	T_EQ_I(rates.n, 1);
+	T_NEAR(rates.rate[0].per_s, 1000, 1e-9);
+	T_OK(rates.rate[0].cut);
+	tg_points_release(&p);
+	tg_rates_release(&rates);
+}
+
+static void test_gap_stays(void)
+{
+	struct tg_points p = { 0 };
+	struct tg_bin bin[10];
+
+	tg_points_add(&p, 0, 7, false);
+	tg_points_add(&p, 100 * MS, 7, false);
+	tg_points_add(&p, 900 * MS, 9, true);
+	tg_points_add(&p, 1000 * MS, 9, false);
+	tg_bins_gauge(&p, 0, 1000 * MS, bin, 10);
+	T_NEAR(bin[0].mean, 7, 0);
+	T_NEAR(bin[1].mean, 7, 0);
+	for (int j = 2; j < 9; j++)
+		T_OK(isnan(bin[j].mean) && isnan(bin[j].min) && isnan(bin[j].max));
+	T_NEAR(bin[9].mean, 9, 0);
+	tg_points_release(&p);
+}
+
+/* More bins than samples: between joined samples there is the line, not a gap. */
+static void test_line_between(void)
+{
+	struct tg_points p = { 0 };
+	struct tg_bin bin[100];
+	bool all = true;
+
+	tg_points_add(&p, 0, 0, false);
+	tg_points_add(&p, 1000 * MS, 1000, false);
+	tg_bins_gauge(&p, 0, 1000 * MS, bin, 100);
+	for (int j = 0; j < 100; j++)
+		all &= !isnan(bin[j].mean);
+	T_OK(all);
+	T_NEAR(bin[50].mean, 505, 1);
+	tg_points_release(&p);
+}
+
+/* From a file: idle at 1 Hz is no gap, neither are rows without the node's columns. */
+static void test_load(void)
+{
+	const char *path = run_path("series.tacho");
+	struct tg_recording *r = NULL;
+	struct tg_points p = { 0 };
+	size_t cuts = 0;
+	char **name;
+
+	run_write(path, 0);
+	T_EQ_I(tg_recording_open(&r, path, NULL), 0);
+	T_EQ_I(tg_series_load(r, "tree.cpu_ns", NULL, RUN_REAL, RUN_REAL + 11 * TG_NS_PER_S, 0, &p),
+		0);
+	for (size_t i = 0; i < p.n; i++)
+		cuts += p.point[i].cut;
+	T_EQ_I(cuts, 1);
+	T_EQ_I(p.n, 6 + 11 + 20 - 2 + 30 - 3);
+	T_EQ_I(p.point[0].t_ns, RUN_REAL + 20 * MS);
+	tg_points_release(&p);
+	/* a window gets its neighbours on both sides */
+	T_EQ_I(tg_series_load(r, "node.cpu_busy_ns", NULL, RUN_REAL + 3 * TG_NS_PER_S,
+		       RUN_REAL + 3 * TG_NS_PER_S + 50 * MS, 0, &p),
+		0);
+	T_EQ_I(p.n, 3);
+	T_EQ_I(p.point[0].t_ns, RUN_REAL + 2920 * MS);
+	T_EQ_I(p.point[2].t_ns, RUN_REAL + 3120 * MS);
+	tg_points_release(&p);
+	/* instances are added up row by row */
+	T_EQ_I(tg_series_load(
+		       r, "core.busy_ns", NULL, RUN_REAL, RUN_REAL + 10 * TG_NS_PER_S, 0, &p),
+		0);
+	T_NEAR((double)p.point[p.n - 1].value, 2e9 + 4 * 0.8 * 3e9, 1000);
+	tg_points_release(&p);
+	T_EQ_I(tg_series_load(r, "no.such", NULL, RUN_REAL, RUN_REAL + 1, 0, &p), -ENOENT);
+	T_EQ_I(tg_series_instances(r, "core.busy_ns", &name), 4);
+	T_EQ_S(name[3], "cpu3");
+	for (int i = 0; i < 4; i++)
+		free(name[i]);
+	free(name);
+	T_OK(tg_series_exists(r, "net.rx_bytes") && !tg_series_exists(r, "nfs.read_bytes"));
+	tg_recording_close(r);
+	unlink(path);
+}
+
+/* Two tables follow each other: the same column goes on; a sum over more devices does not. */
+static void test_restart(void)
+{
+	const char *path = run_path("restart.tacho");
+	struct tg_column column[3] = {
+		{ &run_metric[0], "" },
+		{ &run_metric[11], "eth0" },
+		{ &run_metric[11], "eth1" },
+	};
+	struct tg_block *b = tg_block_new(0, 2, 20), *c = tg_block_new(1, 3, 20);
+	struct tg_recording *r = NULL;
+	struct tg_points p = { 0 };
+	struct tg_writer *w;
+	size_t cuts = 0;
+
+	unlink(path);
+	T_EQ_I(tg_writer_open(&w, path, RUN_SESSION, NULL), 0);
+	b->table = tg_writer_next_table(w);
+	tg_writer_table(w, b->table, "main", column, 2);
+	for (int i = 0; i < 10; i++)
+		tg_block_add(b, RUN_T0 + i * 100 * MS, (int64_t[]){ i * 10, i * 100 });
+	tg_writer_block(w, b);
+	c->table = tg_writer_next_table(w);
+	tg_writer_table(w, c->table, "main", column, 3);
+	for (int i = 10; i < 20; i++)
+		tg_block_add(c, RUN_T0 + i * 100 * MS, (int64_t[]){ i * 10, i * 100, 5000000 });
+	tg_writer_block(w, c);
+	tg_writer_finish(w);
+	T_EQ_I(tg_recording_open(&r, path, NULL), 0);
+	T_EQ_I(tg_series_load(r, "tree.cpu_ns", NULL, RUN_REAL, RUN_REAL + 2 * TG_NS_PER_S, 0, &p),
+		0);
+	for (size_t i = 0; i < p.n; i++)
+		cuts += p.point[i].cut;
+	T_EQ_I(p.n, 20);
+	T_EQ_I(cuts, 1);
+	tg_points_release(&p);
+	T_EQ_I(tg_series_load(r, "net.rx_bytes", NULL, RUN_REAL, RUN_REAL + 2 * TG_NS_PER_S, 0, &p),
+		0);
+	T_EQ_I(p.n, 20);
+	T_OK(p.point[10].cut);
+	tg_points_release(&p);
+	tg_recording_close(r);
+	tg_block_free(b);
+	tg_block_free(c);
+	unlink(path);
+}
+
+/* A suspended machine: the monotonic clock stood still, the date did not. */
+static void test_clock_jump(void)
+{
+	struct tg_step step[] = { { 1000, 50000, NULL }, { 2000, 90000, NULL } };
+	struct tg_span_session s = { .clock = { step, 2, 2 } };
+
+	T_EQ_I(tg_session_utc(&s, 500), 50500);
+	T_EQ_I(tg_session_utc(&s, 1999), 51999);
+	T_EQ_I(tg_session_utc(&s, 2000), 92000);
+	T_EQ_I(tg_session_mono(&s, 51500), 1500);
+	T_EQ_I(tg_session_mono(&s, 92500), 2500);
+	T_EQ_I(tg_session_mono(&s, 70000), 2000); /* while it slept */
+}
+
+int main(void)
+{
+	test_rates_conserve();
+	test_bins_keep_extremes();
+	test_close_points();
+	test_bases();
+	test_gap_stays();
+	test_line_between();
+	test_load();
+	test_restart();
+	test_clock_jump();
+	rmdir(run_dir());
+	return t_done();
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Spans, their selection and their sums, against numbers that were worked out by hand. */
+#include "run.h"
+
+#include "analyze/select.h"
+#include "analyze/totals.h"
+
+#include "base/mem.h"
+
+static struct tg_recording *load(unsigned flags)
+{
+	const char *path = run_path("run.tacho");
+	struct tg_recording *r = NULL;
+	struct tg_err err = { 0 };
+
+	run_write(path, flags);
+	if (!T_OK(tg_recording_open(&r, path, &err) == 0)) {
+		fprintf(stderr, "# %s\n", err.text);
+		exit(1);
+	}
+	return r;
+}
+
+static void test_spans(void)
+{
+	struct tg_recording *r = load(0);
+
+	T_EQ_I(r->n_spans, 4);
+	T_EQ_I(r->n_bad, 0);
+	T_EQ_S(r->span[0].kind, "run");
+	T_EQ_I(r->span[0].index, TG_NO_NUMBER);
+	for (int i = 1; i < 4; i++) {
+		T_EQ_I(r->span[i].index, i - 1);
+		T_EQ_I(r->span[i].run, 1);
+		T_OK(!r->span[i].open);
+	}
+	T_EQ_S(r->span[3].status, "error");
+	T_EQ_I(r->span[1].begin_utc_ns, RUN_REAL + 2 * TG_NS_PER_S);
+	T_EQ_S(r->machine, "{\"host\":\"node7\",\"cpus\":4}");
+	tg_recording_close(r);
+}
+
+static void test_cell0(void)
+{
+	struct tg_recording *r = load(0);
+	struct tg_totals t;
+
+	T_EQ_I(tg_totals_of(r, &r->span[1], &t), 0);
+	T_NEAR(t.wall_s, 2, 1e-9);
+	T_NEAR(t.cpu_s, 1.9999, 1e-6); /* from 0.1 ms after one edge to 0.1 ms after the other */
+	T_NEAR(t.cores_mean, 1, 1e-4);
+	T_NEAR(t.cores_max, 1, 0.01);
+	T_NEAR(t.cores_allowed, 4, 0);
+	T_NEAR(t.memory_limit_bytes, 8e9, 0);
+	T_NEAR(t.mem_retained_bytes, 200e6, 1e4 + 10);
+	T_NEAR(t.read_bytes, 20e6, 1000);
+	T_NEAR(t.read_ops, 200, 1);
+	T_NEAR(t.write_bytes, 0, 0);
+	T_NEAR(t.net_rx_bytes, 2000, 1);
+	T_NEAR(t.net_tx_bytes, 1000, 1);
+	T_OK(isnan(t.pss_peak_bytes) && isnan(t.energy_j) && isnan(t.throttled_s));
+	T_OK(t.exact);
+	T_OK(t.peak_exact);
+	T_NEAR(t.rss_peak_bytes, 300e6, 0);
+	T_EQ_I(t.samples, 20 + 2 + 1); /* the one before lies within a twentieth, too */
+	T_EQ_I(t.missed, 0);
+	T_EQ_I(t.n_verdicts, 1);
+	T_EQ_S(t.verdict[0], "one core busy");
+	tg_recording_close(r);
+}
+
+static void test_short_cell(void)
+{
+	struct tg_recording *r = load(0);
+	struct tg_totals t;
+
+	T_EQ_I(tg_totals_of(r, &r->span[2], &t), 0);
+	T_NEAR(t.wall_s, 0.003, 1e-9);
+	T_NEAR(t.cpu_s, 0.0029, 1e-6);
+	T_NEAR(t.cores_mean, 0.0029 / 0.003, 1e-3);
+	T_OK(t.exact);
+	T_OK(!t.peak_exact);
+	T_NEAR(t.rss_peak_bytes, 300e6, 0);
+	T_NEAR(t.mem_retained_bytes, 0, 0);
+	T_EQ_I(t.n_verdicts, 0);
+	tg_recording_close(r);
+}
+
+static void test_cell2(void)
+{
+	struct tg_recording *r = load(0);
+	struct tg_totals t;
+
+	T_EQ_I(tg_totals_of(r, &r->span[3], &t), 0);
+	T_NEAR(t.cpu_s, 9.6, 1e-3);
+	T_NEAR(t.cores_max, 3.2, 0.02);
+	T_NEAR(t.rss_peak_bytes, 7.6e9, 0); /* between two samples: only VmHWM knows */
+	T_OK(t.peak_exact);
+	T_NEAR(t.write_bytes, 600e6, 21000);
+	T_EQ_I(t.missed, 2);
+	T_EQ_I(t.n_verdicts, 1);
+	T_EQ_S(t.verdict[0], "memory near limit");
+	tg_recording_close(r);
+}
+
+/* Without rows at the edges the sums are interpolated and say so. */
+static void test_no_edges(void)
+{
+	struct tg_recording *r = load(RUN_NO_EDGES);
+	struct tg_totals t;
+
+	T_EQ_I(tg_totals_of(r, &r->span[2], &t), 0);
+	T_OK(!t.exact);
+	T_NEAR(t.cpu_s, 0.003 * 0.003, 1e-6); /* 3 ms of CPU were spread over the second around */
+	tg_recording_close(r);
+}
+
+/* A cell whose end never came lasts to the last sample, and nothing of it is called exact. */
+static void test_killed(void)
+{
+	struct tg_recording *r = load(RUN_NO_END);
+	struct tg_totals t;
+
+	T_OK(r->span[3].open && r->span[0].open);
+	T_EQ_S(r->span[3].status, "unknown");
+	T_EQ_I(r->span[3].end_ns, RUN_T0 + 10020 * TG_NS_PER_MS);
+	T_EQ_I(tg_totals_of(r, &r->span[3], &t), 0);
+	T_OK(!t.exact);
+	T_NEAR(t.cpu_s, 9.6, 1e-3);
+	tg_recording_close(r);
+}
+
+/* Unknown is not 0. */
+static void test_no_rows(void)
+{
+	struct tg_recording *r = load(RUN_NO_ROWS);
+	struct tg_totals t;
+
+	T_EQ_I(tg_totals_of(r, &r->span[1], &t), 0);
+	T_NEAR(t.wall_s, 2, 1e-9);
+	T_OK(isnan(t.cpu_s) && isnan(t.cores_mean) && isnan(t.rss_peak_bytes));
+	T_OK(isnan(t.read_bytes) && isnan(t.mem_retained_bytes));
+	T_OK(!t.exact && !t.peak_exact);
+	T_EQ_I(t.samples, 0);
+	tg_recording_close(r);
+}
+
+static void chosen(struct tg_recording *r, const char *text, const char *want)
+{
+	const struct tg_span **span = NULL;
+	struct tg_buf got = TG_BUF_INIT;
+	struct tg_err err = { 0 };
+	struct tg_select s;
+	int64_t n = -1;
+
+	if (tg_select_parse(&s, text, &err) == 0)
+		n = tg_select_spans(&s, r, &span, &err);
+	for (int64_t i = 0; i < n; i++)
+		tg_buf_addf(&got, "%llu ", (unsigned long long)span[i]->number);
+	if (n < 0)
+		tg_buf_adds(&got, err.text);
+	T_EQ_S(got.data, want);
+	tg_buf_release(&got);
+	tg_select_release(&s);
+	free(span);
+}
+
+#define HOW "; say for example 3, 2:5, -1, last, all, name=align* or kind=task"
+
+static void test_select(void)
+{
+	struct tg_recording *r = load(0);
+
+	chosen(r, "0", "2 ");
+	chosen(r, "2", "4 ");
+	chosen(r, "-1", "4 ");
+	chosen(r, "last", "4 ");
+	chosen(r, "all", "2 3 4 ");
+	chosen(r, "0:1", "2 3 ");
+	chosen(r, ":1", "2 3 ");
+	chosen(r, "1:", "3 4 ");
+	chosen(r, "-2:", "3 4 ");
+	chosen(r, ":", "2 3 4 ");
+	chosen(r, "2, 0", "2 4 ");
+	chosen(r, "0,0,:0", "2 ");
+	chosen(r, "kind=run", "1 ");
+	chosen(r, "kind=cell", "2 3 4 ");
+	chosen(r, "name=ker*", "1 ");
+	chosen(r, "7", "This selects none of the 3 cells; they count from 0");
+	chosen(r, "2:1", "This selects none of the 3 cells; they count from 0");
+	chosen(r, "name=nix", "This selects none of the 3 cells; they count from 0");
+	chosen(r, "", "\"\" selects no spans" HOW);
+	chosen(r, "a", "\"a\" selects no spans" HOW);
+	chosen(r, "1,", "\"\" selects no spans" HOW);
+	chosen(r, "1:2:3", "\"1:2:3\" selects no spans" HOW);
+	chosen(r, "--1", "\"--1\" selects no spans" HOW);
+	chosen(r, "99999999999999999999", "\"99999999999999999999\" selects no spans" HOW);
+	chosen(r, "1\x1b[31m", "\"1 [31m\" selects no spans" HOW);
+	chosen(r, "name=", "\"name=\" selects no spans" HOW);
+	tg_recording_close(r);
+	r = load(RUN_NO_CELLS);
+	chosen(r, "last", "There are no cells or stages in this recording");
+	tg_recording_close(r);
+}
+
+static void test_glob(void)
+{
+	T_OK(tg_glob("align*", "align_reads"));
+	T_OK(tg_glob("*", ""));
+	T_OK(tg_glob("a?c*e", "abcdde"));
+	T_OK(!tg_glob("a?c", "ac"));
+	T_OK(!tg_glob("align", "align2"));
+	/* what takes exponential time when stars are tried in all ways */
+	T_OK(!tg_glob("*a*a*a*a*a*a*a*a*a*a*a*a*b",
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"));
+}
+
+static void test_only_run(void)
+{
+	struct tg_recording *r = load(0);
+
+	tg_recording_only_run(r, 1);
+	T_EQ_I(r->n_spans, 4);
+	tg_recording_only_run(r, 99);
+	T_EQ_I(r->n_spans, 0);
+	tg_recording_close(r);
+}
+
+int main(void)
+{
+	test_spans();
+	test_cell0();
+	test_short_cell();
+	test_cell2();
+	test_no_edges();
+	test_killed();
+	test_no_rows();
+	test_select();
+	test_glob();
+	test_only_run();
+	unlink(run_path("run.tacho"));
+	rmdir(run_dir());
+	return t_done();
+}
