@@ -1,13 +1,62 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions behind the words, for words.c and the worker; see command.h for what they get. */
+/* The functions behind the words, and what they share; see command.h for what they get. */
 #ifndef TG_COMMAND_RUN_H
 #define TG_COMMAND_RUN_H
 
+#include "analyze/recording.h"
+#include "analyze/totals.h"
 #include "command/command.h"
 
+int tg_run_chart(struct tg_command *c, int argc, char **argv);
+int tg_run_export(struct tg_command *c, int argc, char **argv);
 int tg_run_help(struct tg_command *c, int argc, char **argv);
+int tg_run_list(struct tg_command *c, int argc, char **argv);
+int tg_run_mark(struct tg_command *c, int argc, char **argv);
+int tg_run_set(struct tg_command *c, int argc, char **argv);
+int tg_run_show(struct tg_command *c, int argc, char **argv);
+int tg_run_verify(struct tg_command *c, int argc, char **argv);
 
 /* Set the sentence for a word that does not exist, with the nearest one. Returns TG_WORD_USAGE. */
 int tg_unknown_word(struct tg_command *c, const char *name);
+
+/* ---- options ---- */
+
+struct tg_option {
+	const char *name; /* "span": --span SEL, --span=SEL */
+	char letter; /* -o; 0: none */
+	const char **value; /* where its argument goes; NULL: it takes none */
+	bool *given; /* or NULL */
+};
+
+/*
+ * Take the options out of argv, in any order, until `--`. What is left is argv[1..*argc). Returns
+ * 0, or TG_WORD_USAGE with a sentence that names the nearest option.
+ */
+int tg_options(
+	struct tg_command *c, int *argc, char **argv, const struct tg_option *option, size_t n);
+
+/* ---- recordings ---- */
+
+/* `name` as seen from the folder of whoever asked. */
+void tg_resolve(const struct tg_command *c, const char *name, struct tg_buf *out);
+
+/*
+ * Open the recording that is named, or the one that is meant when `name` is NULL, seen as c->run
+ * says. Returns TG_WORD_OK, or TG_WORD_FAILED with a sentence.
+ */
+int tg_open(struct tg_command *c, const char *name, struct tg_recording **out);
+
+/*
+ * The spans that `selection` chooses (NULL: `otherwise`). Returns TG_WORD_OK, or another result
+ * with a sentence. Caller frees *span.
+ */
+int tg_choose(struct tg_command *c, const struct tg_recording *r, const char *selection,
+	const char *otherwise, const struct tg_span ***span, size_t *n);
+
+/* Write `len` bytes to the file `name`, "-" being the output. Result as above. */
+int tg_write_result(struct tg_command *c, const char *name, const char *data, size_t len);
+
+/* The first line of the code that says something, without control characters; "" if none. */
+void tg_first_line(struct tg_buf *out, const char *code, size_t max);
 
 #endif

@@ -9,7 +9,20 @@
 
 #define NAME_MAX_LEN 64
 
+#define SPANS                                                                                      \
+	"SEL chooses spans: 3, 2:5 (2, 3, 4 and 5), -1, last, all, name=align*, kind=task;\n"      \
+	"commas add up. Numbers count cells (or stages) from 0."
+
 static const struct tg_word table[] = {
+	{
+		.name = "show",
+		.usage = "[F…|FOLDER] [--span SEL] [--json]",
+		.help = "one line for each cell or stage: time, cores, memory, I/O",
+		.more = SPANS,
+		.example = "run.tacho --span last",
+		.where = TG_IN_BOTH,
+		.run = tg_run_show,
+	},
 	{
 		.name = "help",
 		.usage = "[WORD]",

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the words share: finding recordings, choosing spans, writing results. */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "analyze/select.h"
+#include "base/file.h"
+#include "command/run.h"
+
+#include "base/mem.h"
+
+void tg_resolve(const struct tg_command *c, const char *name, struct tg_buf *out)
+{
+	if (c->cwd && name[0] != '/')
+		tg_buf_addf(out, "%s/", c->cwd);
+	tg_buf_adds(out, name);
+}
+
+int tg_open(struct tg_command *c, const char *name, struct tg_recording **out)
+{
+	struct tg_buf path = TG_BUF_INIT;
+	int rc;
+
+	*out = NULL;
+	if (!name && !c->file) {
+		tg_err_set(&c->err, -ENOENT, "%s",
+			c->why ? c->why : "Which recording? Name a .tacho file");
+		return c->why ? TG_WORD_FAILED : TG_WORD_USAGE;
+	}
+	if (name)
+		tg_resolve(c, name, &path);
+	rc = tg_recording_open(out, name ? path.data : c->file, &c->err);
+	tg_buf_release(&path);
+	if (rc < 0)
+		return TG_WORD_FAILED;
+	/* the kernel's own file may hold earlier runs, too; one that is named is shown whole */
+	if (!name && c->where == TG_IN_NOTEBOOK)
+		tg_recording_only_run(*out, c->run);
+	return TG_WORD_OK;
+}
+
+int tg_choose(struct tg_command *c, const struct tg_recording *r, const char *selection,
+	const char *otherwise, const struct tg_span ***span, size_t *n)
+{
+	struct tg_select select;
+	int64_t found;
+	int rc;
+
+	*span = NULL;
+	*n = 0;
+	rc = tg_select_parse(&select, selection ? selection : otherwise, &c->err);
+	if (rc < 0) {
+		tg_select_release(&select);
+		return TG_WORD_USAGE;
+	}
+	found = tg_select_spans(&select, r, span, &c->err);
+	tg_select_release(&select);
+	if (found < 0)
+		return TG_WORD_FAILED;
+	*n = (size_t)found;
+	return TG_WORD_OK;
+}
+
+int tg_write_result(struct tg_command *c, const char *name, const char *data, size_t len)
+{
+	struct tg_buf path = TG_BUF_INIT;
+	int fd, rc;
+
+	if (!strcmp(name, "-")) {
+		c->out.text(c->out.ctx, data, len);
+		return TG_WORD_OK;
+	}
+	tg_resolve(c, name, &path);
+	fd = open(path.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	rc = fd < 0 ? -errno : tg_file_write_all(fd, data, len);
+	if (fd >= 0 && close(fd) < 0 && rc == 0)
+		rc = -errno;
+	if (rc < 0)
+		tg_err_set(&c->err, rc, "Cannot write %s: %s", name, strerror(-rc));
+	tg_buf_release(&path);
+	return rc < 0 ? TG_WORD_FAILED : TG_WORD_OK;
+}
+
+void tg_first_line(struct tg_buf *out, const char *code, size_t max)
+{
+	const char *end;
+	char *line;
+
+	code += strspn(code, " \t\r\n");
+	end = code + strcspn(code, "\r\n");
+	line = tg_xmemdup0(code, (size_t)(end - code));
+	tg_plain(out, line, max);
+	free(line);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options of a word, with getopt_long's rules but no state of its own and sentences of ours. */
+#include <errno.h>
+
+#include "command/run.h"
+
+#include "base/mem.h"
+
+#define OPTIONS_MAX 16
+
+static int unknown_option(
+	struct tg_command *c, const char *arg, const struct tg_option *option, size_t n)
+{
+	const char *names[OPTIONS_MAX];
+	struct tg_buf shown = TG_BUF_INIT;
+	const char *near = NULL;
+
+	for (size_t i = 0; i < n && i < OPTIONS_MAX; i++)
+		names[i] = option[i].name;
+	tg_plain(&shown, arg, 40);
+	if (!strncmp(arg, "--", 2))
+		near = tg_nearest(arg + 2, names, TG_MIN(n, (size_t)OPTIONS_MAX));
+	if (near)
+		tg_err_set(&c->err, -EINVAL, "There is no option %s; did you mean --%s?",
+			shown.data, near);
+	else
+		tg_err_set(&c->err, -EINVAL, "There is no option %s", shown.data);
+	tg_buf_release(&shown);
+	return TG_WORD_USAGE;
+}
+
+static const struct tg_option *find(
+	const char *arg, const struct tg_option *option, size_t n, char **attached)
+{
+	*attached = NULL;
+	for (size_t i = 0; i < n; i++) {
+		size_t len = strlen(option[i].name);
+
+		if (arg[1] == '-' && !strncmp(arg + 2, option[i].name, len) &&
+			(arg[2 + len] == '\0' || arg[2 + len] == '=')) {
+			*attached = arg[2 + len] ? (char *)arg + 3 + len : NULL;
+			return &option[i];
+		}
+		if (arg[1] != '-' && option[i].letter && arg[1] == option[i].letter) {
+			*attached = arg[2] ? (char *)arg + 2 : NULL;
+			return &option[i];
+		}
+	}
+	return NULL;
+}
+
+int tg_options(
+	struct tg_command *c, int *argc, char **argv, const struct tg_option *option, size_t n)
+{
+	int kept = 1, i;
+
+	for (i = 1; i < *argc; i++) {
+		const struct tg_option *o;
+		char *value;
+
+		if (!strcmp(argv[i], "--")) {
+			i++;
+			break;
+		}
+		/* "-" is a file; "-1" could only be a selection that lacks its --span */
+		if (argv[i][0] != '-' || !argv[i][1]) {
+			argv[kept++] = argv[i];
+			continue;
+		}
+		o = find(argv[i], option, n, &value);
+		if (!o)
+			return unknown_option(c, argv[i], option, n);
+		if (o->given)
+			*o->given = true;
+		if (!o->value && value) {
+			tg_err_set(&c->err, -EINVAL, "--%s takes no value", o->name);
+			return TG_WORD_USAGE;
+		}
+		if (!o->value)
+			continue;
+		if (!value && i + 1 < *argc)
+			value = argv[++i];
+		if (!value) {
+			tg_err_set(&c->err, -EINVAL, "--%s needs a value", o->name);
+			return TG_WORD_USAGE;
+		}
+		*o->value = value;
+	}
+	while (i < *argc)
+		argv[kept++] = argv[i++];
+	*argc = kept;
+	return TG_WORD_OK;
+}

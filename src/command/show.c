@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `show`: a line a span; a line a file where there are several; or all of it as JSON. */
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <sys/stat.h>
+
+#include "analyze/series.h"
+#include "base/json.h"
+#include "command/format.h"
+#include "command/run.h"
+#include "export/export.h"
+
+#include "base/mem.h"
+
+#define SPARK_BINS 8
+#define NAME_CHARS 36
+#define FILES_MAX  4096
+#define CELLS      8
+
+/* A table of texts whose columns are as wide as they need to be. */
+struct grid {
+	char **cell; /* rows * CELLS */
+	size_t n, cap;
+};
+
+static const char *const head[CELLS] = { "#", "cores over time", "wall", "cores", "peak", "read",
+	"written", "" };
+
+static void grid_add(struct grid *g, struct tg_buf *b)
+{
+	TG_GROW(g->cell, g->n + 1, g->cap);
+	g->cell[g->n++] = tg_buf_detach(b);
+}
+
+static void grid_print(struct tg_command *c, const struct grid *g)
+{
+	size_t width[CELLS];
+	struct tg_buf out = TG_BUF_INIT;
+
+	for (size_t k = 0; k < CELLS; k++) {
+		width[k] = tg_fmt_width(head[k]);
+		for (size_t i = k; i < g->n; i += CELLS)
+			width[k] = TG_MAX(width[k], tg_fmt_width(g->cell[i]));
+	}
+	if (c->colour)
+		tg_buf_adds(&out, "\033[1m");
+	for (size_t i = 0; i < g->n + CELLS; i++) {
+		const char *s = i < CELLS ? head[i] : g->cell[i - CELLS];
+		size_t k = i % CELLS;
+
+		if (k == 1 || k == CELLS - 1)
+			tg_fmt_left(&out, s, k == 1 ? width[k] : 0);
+		else
+			tg_fmt_right(&out, s, width[k]);
+		if (k < CELLS - 1) {
+			tg_buf_adds(&out, "  ");
+			continue;
+		}
+		while (out.data[out.len - 1] == ' ')
+			out.data[--out.len] = '\0';
+		tg_buf_addc(&out, '\n');
+		if (i == CELLS - 1 && c->colour)
+			tg_buf_adds(&out, "\033[0m");
+	}
+	c->out.text(c->out.ctx, out.data, out.len);
+	tg_buf_release(&out);
+}
+
+static void grid_release(struct grid *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		free(g->cell[i]);
+	free(g->cell);
+}
+
+static void spark(struct tg_recording *r, const struct tg_span *span, const struct tg_totals *t,
+	struct tg_buf *out)
+{
+	struct tg_points p = { 0 };
+	struct tg_bin bin[SPARK_BINS];
+	double v[SPARK_BINS], top = t->cores_max;
+
+	/* what is shorter than the rates it is made of would show its neighbours */
+	if (span->end_utc_ns - span->begin_utc_ns >= SPARK_BINS * TG_RATE_MIN_NS &&
+		tg_series_load(r, "tree.cpu_ns", NULL, span->begin_utc_ns, span->end_utc_ns,
+			SPARK_BINS, &p) == 0) {
+		tg_bins_from(&p, span->begin_utc_ns, span->end_utc_ns, bin, SPARK_BINS);
+		for (size_t i = 0; i < SPARK_BINS; i++)
+			v[i] = bin[i].mean / 1e9;
+		/* of what is allowed, when that is known: full height is a full machine */
+		if (!isnan(t->cores_allowed))
+			top = t->cores_allowed;
+		tg_fmt_spark(out, v, SPARK_BINS, top);
+	}
+	tg_points_release(&p);
+}
+
+static void describe(const struct tg_span *span, const struct tg_totals *t, struct tg_buf *out)
+{
+	if (span->name)
+		tg_plain(out, span->name, NAME_CHARS);
+	else if (span->code)
+		tg_first_line(out, span->code, NAME_CHARS);
+	else
+		tg_plain(out, span->kind, NAME_CHARS);
+	if (strcmp(span->status, "ok") != 0) {
+		tg_buf_adds(out, out->len ? " · " : "");
+		tg_plain(out, strcmp(span->status, "unknown") != 0 ? span->status : "end unknown",
+			20);
+	}
+	for (size_t i = 0; i < t->n_verdicts; i++)
+		if (strcmp(t->verdict[i], span->status) != 0)
+			tg_buf_addf(out, " · %s", t->verdict[i]);
+}
+
+static int add_span(struct tg_command *c, struct tg_recording *r, const struct tg_span *span,
+	const char *first, struct grid *g)
+{
+	struct tg_buf b = TG_BUF_INIT;
+	struct tg_totals t;
+	int rc = tg_totals_of(r, span, &t);
+
+	if (rc < 0) {
+		tg_err_set(&c->err, rc, "Cannot read %s: %s", r->path, strerror(-rc));
+		return TG_WORD_FAILED;
+	}
+	if (first)
+		tg_plain(&b, first, 60);
+	else if (span->index == TG_NO_NUMBER)
+		tg_plain(&b, span->kind, 20);
+	else
+		tg_buf_addf(&b, "%lld", (long long)span->index);
+	grid_add(g, &b);
+	spark(r, span, &t, &b);
+	grid_add(g, &b);
+	tg_fmt_seconds(&b, t.wall_s);
+	grid_add(g, &b);
+	tg_fmt_number(&b, t.cores_mean);
+	grid_add(g, &b);
+	tg_fmt_bytes(&b, t.rss_peak_bytes);
+	grid_add(g, &b);
+	tg_fmt_bytes(&b, t.read_bytes);
+	grid_add(g, &b);
+	tg_fmt_bytes(&b, t.write_bytes);
+	grid_add(g, &b);
+	describe(span, &t, &b);
+	grid_add(g, &b);
+	return TG_WORD_OK;
+}
+
+/* What one should know about the file itself, as one line each. */
+static void remarks(struct tg_command *c, const struct tg_recording *r)
+{
+	const struct tg_damage *damage = tg_reader_damage(r->reader);
+	char line[160];
+
+	if (damage->holes || damage->lost_chunks) {
+		snprintf(line, sizeof(line),
+			"The recording is damaged: %llu bytes were skipped; `verify` says more",
+			(unsigned long long)damage->bytes_skipped);
+		c->out.note(c->out.ctx, line);
+	}
+}
+
+static int show_spans(struct tg_command *c, const char *file, const char *selection)
+{
+	struct tg_recording *r;
+	const struct tg_span **span = NULL;
+	struct grid g = { 0 };
+	size_t n;
+	int rc = tg_open(c, file, &r);
+
+	if (rc != TG_WORD_OK)
+		return rc;
+	rc = tg_choose(c, r, selection, "all", &span, &n);
+	if (rc == TG_WORD_FAILED && !selection) {
+		/* no cells: the run itself is all there is to show */
+		c->err.text[0] = '\0';
+		rc = tg_choose(c, r, NULL, "kind=run", &span, &n);
+		if (rc == TG_WORD_FAILED)
+			tg_err_set(&c->err, -ENOENT, "Nothing was recorded yet");
+	}
+	for (size_t i = 0; i < n && rc == TG_WORD_OK; i++)
+		rc = add_span(c, r, span[i], NULL, &g);
+	if (rc == TG_WORD_OK) {
+		grid_print(c, &g);
+		remarks(c, r);
+	}
+	grid_release(&g);
+	free(span);
+	tg_recording_close(r);
+	return rc;
+}
+
+static int sink_text(void *ctx, const char *data, size_t len)
+{
+	struct tg_command *c = ctx;
+
+	c->out.text(c->out.ctx, data, len);
+	return 0;
+}
+
+static int show_json(struct tg_command *c, const char *file, const char *selection)
+{
+	struct tg_recording *r;
+	const struct tg_span **span = NULL;
+	struct tg_export e = { .sink = { sink_text, c } };
+	int rc = tg_open(c, file, &r);
+
+	if (rc != TG_WORD_OK)
+		return rc;
+	rc = tg_choose(c, r, selection, "kind=*", &span, &e.n_spans);
+	if (rc == TG_WORD_FAILED && !selection)
+		rc = TG_WORD_OK; /* an empty list is the answer */
+	e.recording = r;
+	e.span = span;
+	if (rc == TG_WORD_OK && tg_export_summary(&e, &c->err) < 0)
+		rc = TG_WORD_FAILED;
+	free(span);
+	tg_recording_close(r);
+	return rc;
+}
+
+/* ---- several files ---- */
+
+/* One line for a file: its last run, or all that happened in it. */
+static int add_file(struct tg_command *c, const char *file, struct grid *g)
+{
+	struct tg_command quiet = *c;
+	struct tg_recording *r;
+	const struct tg_span *whole = NULL;
+	const char *base = strrchr(file, '/');
+	int rc = tg_open(&quiet, file, &r);
+
+	if (rc != TG_WORD_OK) {
+		c->out.note(c->out.ctx, quiet.err.text);
+		return rc;
+	}
+	for (size_t i = 0; i < r->n_spans; i++)
+		if (!strcmp(r->span[i].kind, "run") || !whole)
+			whole = &r->span[i];
+	if (whole)
+		rc = add_span(c, r, whole, base ? base + 1 : file, g);
+	tg_recording_close(r);
+	return rc;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static size_t list_folder(struct tg_command *c, const char *name, char ***file)
+{
+	struct tg_buf path = TG_BUF_INIT;
+	size_t n = 0, cap = 0;
+	struct dirent *entry;
+	DIR *dir;
+
+	tg_resolve(c, name, &path);
+	dir = opendir(path.data);
+	*file = NULL;
+	while (dir && n < FILES_MAX && (entry = readdir(dir))) {
+		size_t len = strlen(entry->d_name);
+
+		if (len < 7 || strcmp(entry->d_name + len - 6, ".tacho") != 0)
+			continue;
+		tg_buf_clear(&path);
+		tg_buf_addf(&path, "%s/%s", name, entry->d_name);
+		TG_GROW(*file, n + 1, cap);
+		(*file)[n++] = tg_xstrdup(path.data);
+	}
+	if (dir)
+		closedir(dir);
+	if (n)
+		qsort(*file, n, sizeof(**file), by_name);
+	tg_buf_release(&path);
+	return n;
+}
+
+static bool is_folder(struct tg_command *c, const char *name)
+{
+	struct tg_buf path = TG_BUF_INIT;
+	struct stat st;
+	bool yes;
+
+	tg_resolve(c, name, &path);
+	yes = stat(path.data, &st) == 0 && S_ISDIR(st.st_mode);
+	tg_buf_release(&path);
+	return yes;
+}
+
+static int show_files(struct tg_command *c, int n, char **name)
+{
+	struct grid g = { 0 };
+	int result = TG_WORD_OK;
+	size_t shown;
+
+	for (int i = 0; i < n; i++) {
+		char **file = NULL;
+		size_t n_files;
+
+		if (!is_folder(c, name[i])) {
+			if (add_file(c, name[i], &g) != TG_WORD_OK)
+				result = TG_WORD_FAILED;
+			continue;
+		}
+		n_files = list_folder(c, name[i], &file);
+		if (!n_files) {
+			tg_err_set(&c->err, -ENOENT, "There are no recordings in %.150s", name[i]);
+			result = TG_WORD_FAILED;
+		}
+		for (size_t k = 0; k < n_files; k++) {
+			if (add_file(c, file[k], &g) != TG_WORD_OK)
+				result = TG_WORD_FAILED;
+			free(file[k]);
+		}
+		free(file);
+	}
+	shown = g.n;
+	if (shown)
+		grid_print(c, &g);
+	grid_release(&g);
+	return result;
+}
+
+int tg_run_show(struct tg_command *c, int argc, char **argv)
+{
+	const char *selection = NULL;
+	bool json = false;
+	const struct tg_option option[] = {
+		{ "span", 's', &selection, NULL },
+		{ "json", 'j', NULL, &json },
+	};
+
+	if (tg_options(c, &argc, argv, option, TG_ARRAY_SIZE(option)) != TG_WORD_OK)
+		return TG_WORD_USAGE;
+	if (argc > 2 || (argc == 2 && is_folder(c, argv[1]))) {
+		if (!json && !selection)
+			return show_files(c, argc - 1, argv + 1);
+		tg_err_set(&c->err, -EINVAL, "--span and --json want one recording");
+		return TG_WORD_USAGE;
+	}
+	return json ? show_json(c, argc > 1 ? argv[1] : NULL, selection)
+		    : show_spans(c, argc > 1 ? argv[1] : NULL, selection);
+}
