@@ -19,6 +19,11 @@ int tg_run_verify(struct tg_command *c, int argc, char **argv);
 /* Set the sentence for a word that does not exist, with the nearest one. Returns TG_WORD_USAGE. */
 int tg_unknown_word(struct tg_command *c, const char *name);
 
+struct tg_chart;
+
+/* Show a chart as Vega-Lite, PNG and text. Returns TG_WORD_OK, or _FAILED with a sentence. */
+int tg_show_chart(struct tg_command *c, const struct tg_chart *chart);
+
 /* ---- options ---- */
 
 struct tg_option {

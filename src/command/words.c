@@ -24,6 +24,17 @@ static const struct tg_word table[] = {
 		.run = tg_run_show,
 	},
 	{
+		.name = "chart",
+		.usage = "[F] [--span SEL] [--panel LIST] [--node] [-o x.svg|x.png|x.vl.json]",
+		.help = "one picture of what the machine did",
+		.more = "LIST is some of cpu, cpu-raw, memory, io-bytes, io-ops, net, node-cpu,\n"
+			"node-memory, all; without it, whatever has something to show.\n"
+			"--node draws the whole machine beside the job.\n" SPANS,
+		.example = "run.tacho --span last --panel cpu,memory -o last.svg",
+		.where = TG_IN_BOTH,
+		.run = tg_run_chart,
+	},
+	{
 		.name = "help",
 		.usage = "[WORD]",
 		.help = "what the words do",
