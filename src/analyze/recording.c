@@ -281,13 +281,12 @@ static bool on_limit(struct tg_span_session *s, const struct tg_json *v, int64_t
 	const char *what = tg_json_str(tg_json_get(v, "what"), "");
 	double value = tg_json_num(tg_json_get(v, "value"), NAN);
 	const char *why = tg_json_str(tg_json_get(v, "why"), "");
+	bool known = value >= 0 && value < 9e15; /* null: unknown from here on */
 
-	if (!(value >= 0 && value < 9e15))
-		return false;
 	if (!strcmp(what, "cores"))
-		steps_add(&s->cores, t, (int64_t)(value * 1000 + 0.5), why);
+		steps_add(&s->cores, t, known ? (int64_t)(value * 1000 + 0.5) : TG_MISSING, why);
 	else if (!strcmp(what, "memory_bytes"))
-		steps_add(&s->memory, t, (int64_t)value, why);
+		steps_add(&s->memory, t, known ? (int64_t)value : TG_MISSING, why);
 	return true;
 }
 
@@ -346,12 +345,42 @@ static int each_event(void *ctx, uint32_t session, const char *json, size_t len)
 
 /* ---- sessions ---- */
 
+/* What a session chunk says of the machine, as one object; NULL when it says nothing. */
+static char *machine_of(const struct tg_json *session)
+{
+	static const char *const key[] = { "host", "machine", "kernel", "cpu_model", "cpus",
+		"memory_bytes", "cgroup" };
+	struct tg_buf out = TG_BUF_INIT;
+	struct tg_jw w;
+	bool some = false;
+
+	tg_jw_init(&w, &out);
+	tg_jw_begin_object(&w);
+	for (size_t i = 0; i < TG_ARRAY_SIZE(key); i++) {
+		const struct tg_json *v = tg_json_get(session, key[i]);
+		struct tg_buf value = TG_BUF_INIT;
+
+		if (!v)
+			continue;
+		tg_json_dump(v, &value);
+		tg_jw_key(&w, key[i]);
+		tg_jw_raw(&w, value.data, value.len);
+		tg_buf_release(&value);
+		some = true;
+	}
+	tg_jw_end_object(&w);
+	if (some)
+		return tg_buf_detach(&out);
+	tg_buf_release(&out);
+	return NULL;
+}
+
 static void load_session(struct tg_recording *r, size_t i, const struct tg_session *from)
 {
 	struct tg_span_session *s = &r->session[i];
 	struct tg_json *v = tg_json_parse(from->json, strlen(from->json), NULL);
 	const struct tg_json *clock = tg_json_get(v, "clock");
-	char *machine = dup_json(tg_json_get(v, "machine"));
+	char *machine = machine_of(v);
 
 	*s = (struct tg_span_session){ .number = from->number };
 	s->host = dup_str(tg_json_get(v, "host"));

@@ -58,7 +58,12 @@ struct tg_command {
 	const char *why; /* a sentence when `file` is NULL, or NULL */
 	const char *socket; /* the recorder's, or NULL */
 	int64_t run; /* number of the run's span: only its cells are seen; -1: the whole file */
-	const struct tg_source_row *source; /* what can be measured here; NULL: not known */
+	/*
+	 * What can be measured here. load_sources (or NULL) fills the two at the first need, from a
+	 * layer that this one does not know; the caller frees them. 0, or -errno with a sentence.
+	 */
+	int (*load_sources)(struct tg_command *c);
+	struct tg_source_row *source;
 	size_t n_sources;
 	bool colour; /* the output understands ANSI colours */
 	struct tg_output out;

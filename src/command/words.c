@@ -35,6 +35,36 @@ static const struct tg_word table[] = {
 		.run = tg_run_chart,
 	},
 	{
+		.name = "export",
+		.usage = "[F] -o x.csv|x.json|- [--format csv|json] [--span SEL] [--no-code] "
+			 "[--no-args]",
+		.help = "the samples for other programs, with units and times",
+		.more = "CSV has a line a sample: time (UTC), seconds, cell, then name[unit] "
+			"columns.\n"
+			"JSON has the spans with their sums, events and processes besides.\n"
+			"Counters are exported as they were read: they only grow, and a rate is a\n"
+			"difference over a difference of times. Unknown is empty, or null.\n" SPANS,
+		.example = "run.tacho -o run.csv",
+		.where = TG_IN_BOTH,
+		.run = tg_run_export,
+	},
+	{
+		.name = "verify",
+		.usage = "[F]",
+		.help = "is a recording whole",
+		.example = "run.tacho",
+		.where = TG_IN_BOTH,
+		.run = tg_run_verify,
+	},
+	{
+		.name = "list",
+		.usage = "[--markdown]",
+		.help = "which metrics are to be had here, and why not the others",
+		.example = "",
+		.where = TG_IN_BOTH,
+		.run = tg_run_list,
+	},
+	{
 		.name = "help",
 		.usage = "[WORD]",
 		.help = "what the words do",

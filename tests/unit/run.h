@@ -28,7 +28,7 @@
 
 #define RUN_SESSION                                                                                \
 	"{\"host\":\"node7\",\"boot_id\":\"b-1\",\"time_zone\":\"UTC\","                           \
-	"\"machine\":{\"host\":\"node7\",\"cpus\":4},"                                             \
+	"\"machine\":\"x86_64\",\"cpus\":4,"                                                       \
 	"\"clock\":{\"mono_ns\":1000000000000,\"real_ns\":1767225600000000000,"                    \
 	"\"boot_ns\":1000000000000}}"
 

@@ -36,7 +36,7 @@ static void test_spans(void)
 	}
 	T_EQ_S(r->span[3].status, "error");
 	T_EQ_I(r->span[1].begin_utc_ns, RUN_REAL + 2 * TG_NS_PER_S);
-	T_EQ_S(r->machine, "{\"host\":\"node7\",\"cpus\":4}");
+	T_EQ_S(r->machine, "{\"host\":\"node7\",\"machine\":\"x86_64\",\"cpus\":4}");
 	tg_recording_close(r);
 }
 
