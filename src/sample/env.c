@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What sources share: opening below the root, /proc/stat once for all, and where values go. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include "sample/source.h"
+
+#include "base/mem.h"
+
+static int open_below(const struct tg_env *env, const char *fmt, va_list ap)
+{
+	char path[1400];
+	const char *rest = path;
+	int n = vsnprintf(path, sizeof(path), fmt, ap), fd;
+
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return -ENAMETOOLONG;
+	while (*rest == '/')
+		rest++;
+	fd = openat(env->root_fd, *rest ? rest : ".", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
+
+int tg_env_open(const struct tg_env *env, const char *fmt, ...)
+{
+	va_list ap;
+	int fd;
+
+	va_start(ap, fmt);
+	fd = open_below(env, fmt, ap);
+	va_end(ap);
+	return fd;
+}
+
+ssize_t tg_env_read(struct tg_env *env, const char *fmt, ...)
+{
+	va_list ap;
+	ssize_t n;
+	int fd;
+
+	va_start(ap, fmt);
+	fd = open_below(env, fmt, ap);
+	va_end(ap);
+	if (fd < 0)
+		return fd;
+	n = tg_text_pread(env->text, fd);
+	close(fd);
+	return n;
+}
+
+const struct tg_text *tg_env_stat(struct tg_env *env)
+{
+	if (env->stat_fd < 0)
+		env->stat_fd = tg_env_open(env, "proc/stat");
+	if (env->stat_fd < 0)
+		return NULL;
+	if (!env->stat_read) {
+		env->stat_read = true;
+		tg_text_pread(env->stat, env->stat_fd);
+	}
+	return env->stat->len ? env->stat : NULL;
+}
+
+void tg_out_put(struct tg_out *out, size_t instance, size_t metric, int64_t value)
+{
+	out->value[instance * out->source->n_metrics + metric] = value;
+}
+
+size_t tg_out_instance(struct tg_out *out, const char *name)
+{
+	size_t n = out->n_instances, m = out->source->n_metrics, len;
+
+	for (size_t k = 0; k < n; k++) {
+		size_t i = (out->next + k) % n;
+
+		if (!strcmp(out->instance[i], name)) {
+			out->next = i + 1;
+			return i;
+		}
+	}
+	len = strlen(name);
+	if (n >= TG_INSTANCES_MAX || len >= TG_INSTANCE_MAX)
+		return SIZE_MAX;
+	TG_GROW(out->instance, n + 1, out->cap_instances);
+	TG_GROW(out->value, (n + 1) * m, out->cap_values);
+	memcpy(out->instance[n], name, len + 1);
+	for (size_t k = 0; k < m; k++)
+		out->value[n * m + k] = TG_MISSING;
+	out->n_instances = n + 1;
+	out->changed = true;
+	return n;
+}

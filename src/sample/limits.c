@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sample/limits.h"
+
+#include "base/mem.h"
+#include "sample/procfs.h"
+
+static void lower(int64_t *limit, char *why, size_t size, int64_t by, const char *name)
+{
+	if (by <= 0 || (*limit != TG_MISSING && by >= *limit))
+		return;
+	*limit = by;
+	snprintf(why, size, "%s", name);
+}
+
+static int64_t machine_cores(struct tg_env *env)
+{
+	const struct tg_text *text;
+	struct tg_cpu_line line;
+	struct tg_scan s;
+	int64_t n = 0;
+
+	if (tg_env_read(env, "sys/devices/system/cpu/online") > 0 &&
+		(n = tg_procfs_cpulist(env->text->data, env->text->len)) > 0)
+		return n;
+	text = tg_env_stat(env);
+	if (!text)
+		return 0;
+	s = tg_scan_of(text->data, text->len);
+	while (tg_procfs_cpu_next(&s, &line))
+		n += line.cpu >= 0;
+	return n;
+}
+
+static int64_t affinity_cores(struct tg_env *env)
+{
+	ssize_t n = env->root > 0 ? tg_env_read(env, "proc/%d/status", env->root)
+				  : tg_env_read(env, "proc/self/status");
+	struct tg_scan list;
+
+	if (n <= 0 || tg_procfs_key_text(
+			      env->text->data, env->text->len, "Cpus_allowed_list:", &list) < 0)
+		return 0;
+	return tg_procfs_cpulist(list.p, (size_t)(list.end - list.p));
+}
+
+void tg_limits_find(struct tg_env *env, struct tg_limits *out)
+{
+	int64_t total;
+
+	*out = (struct tg_limits){ .cores_milli = TG_MISSING, .memory_bytes = TG_MISSING };
+	lower(&out->cores_milli, out->cores_why, sizeof(out->cores_why), machine_cores(env) * 1000,
+		"machine");
+	lower(&out->cores_milli, out->cores_why, sizeof(out->cores_why), affinity_cores(env) * 1000,
+		"affinity");
+	if (tg_env_read(env, "proc/meminfo") > 0 &&
+		tg_procfs_key(env->text->data, env->text->len, "MemTotal:", &total))
+		lower(&out->memory_bytes, out->memory_why, sizeof(out->memory_why), total,
+			"machine");
+}

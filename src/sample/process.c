@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sample/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mask.h"
+#include "base/mem.h"
+
+#define THREADS_A_READING 16
+
+void tg_process_init(struct tg_process *p, pid_t pid)
+{
+	*p = (struct tg_process){ .pid = pid, .start_ticks = -1, .pidfd = -1 };
+	for (size_t i = 0; i < TG_FILES; i++)
+		p->fd[i] = -1;
+	for (size_t i = 0; i < TG_FIELDS; i++)
+		p->told[i] = TG_MISSING;
+}
+
+unsigned tg_process_close_files(struct tg_process *p)
+{
+	unsigned n = p->n_open;
+
+	for (size_t i = 0; i < TG_FILES; i++) {
+		if (p->fd[i] >= 0)
+			close(p->fd[i]);
+		p->fd[i] = -1;
+	}
+	p->n_open = 0;
+	return n;
+}
+
+/* The number behind clock_getcpuclockid(3), which in glibc costs a second call. */
+int64_t tg_process_clock(pid_t pid)
+{
+	clockid_t id = (clockid_t)((~(unsigned)pid << 3) | 2);
+	struct timespec t;
+
+	if (clock_gettime(id, &t) < 0)
+		return -errno;
+	return t.tv_sec * TG_NS_PER_S + t.tv_nsec;
+}
+
+/*
+ * Read one of its files into env->text, from the descriptor that is kept if there is one. On a
+ * captured tree nothing is kept: there a process ends by its folder's going away.
+ */
+static ssize_t read_file(struct tg_process *p, struct tg_env *env, enum tg_process_file file)
+{
+	static const char *const path[TG_FILES] = { "stat", "statm", "io", "task/%d/children" };
+	char name[32];
+	ssize_t n;
+	int fd = p->fd[file];
+
+	if (fd < 0) {
+		if (file == TG_FILE_CHILDREN)
+			snprintf(name, sizeof(name), "task/%d/children", p->pid);
+		else
+			snprintf(name, sizeof(name), "%s", path[file]);
+		fd = tg_env_open(env, "proc/%d/%s", p->pid, name);
+		if (fd < 0)
+			return fd;
+	}
+	n = tg_text_pread(env->text, fd);
+	if (n < 0 || !env->live) {
+		close(fd);
+		p->n_open -= p->fd[file] >= 0;
+		p->fd[file] = -1;
+	} else if (p->fd[file] < 0) {
+		p->fd[file] = fd;
+		p->n_open++;
+	}
+	return n;
+}
+
+static int read_stat(struct tg_process *p, struct tg_env *env, struct tg_pid_stat *stat)
+{
+	ssize_t n = read_file(p, env, TG_FILE_STAT);
+
+	if (n == -ENOENT || n == -ESRCH || n == 0)
+		return -ESRCH;
+	if (n < 0)
+		return (int)n;
+	return tg_procfs_pid_stat(env->text->data, env->text->len, stat);
+}
+
+/* Its own CPU time: the process clock where it works, else what stat says in ticks. */
+static int64_t own_cpu(struct tg_process *p, struct tg_env *env, const struct tg_pid_stat *stat)
+{
+	int64_t ns = env->live ? tg_process_clock(p->pid) : -ENOSYS;
+
+	p->has_clock = ns >= 0;
+	return p->has_clock ? ns : (stat->utime + stat->stime) * env->tick_ns;
+}
+
+struct live_thread {
+	struct tg_env *env;
+	pid_t pid;
+	struct tg_statm statm;
+};
+
+static int try_thread(void *ctx, pid_t tid)
+{
+	struct live_thread *t = ctx;
+
+	if (tid == t->pid || tg_env_read(t->env, "proc/%d/task/%d/statm", t->pid, tid) <= 0 ||
+		tg_procfs_statm(t->env->text->data, t->env->text->len, &t->statm) < 0)
+		return 0;
+	return t->statm.size > 0;
+}
+
+/*
+ * Memory. When the leading thread has ended and others run, the process looks like a zombie and
+ * its own statm says 0; the memory is to be seen through a thread that lives.
+ */
+static void read_memory(struct tg_process *p, struct tg_env *env)
+{
+	struct live_thread t = { .env = env, .pid = p->pid };
+	bool known = false;
+
+	if (p->state == 'Z') {
+		int dir = tg_env_open(env, "proc/%d/task", p->pid);
+
+		if (dir >= 0) {
+			known = tg_numbers_each(dir, try_thread, &t) == 1;
+			close(dir);
+		}
+	} else if (read_file(p, env, TG_FILE_STATM) > 0) {
+		known = tg_procfs_statm(env->text->data, env->text->len, &t.statm) == 0;
+	}
+	if (!known)
+		return;
+	p->vms_bytes = t.statm.size * env->page_bytes;
+	p->rss_bytes = t.statm.resident * env->page_bytes;
+	p->anon_bytes = TG_MAX(t.statm.resident - t.statm.shared, 0) * env->page_bytes;
+}
+
+static void read_peak(struct tg_process *p, struct tg_env *env)
+{
+	int64_t hwm;
+
+	if (tg_env_read(env, "proc/%d/status", p->pid) > 0 &&
+		tg_procfs_key(env->text->data, env->text->len, "VmHWM:", &hwm))
+		p->hwm_bytes = hwm;
+}
+
+int tg_process_read(struct tg_process *p, struct tg_env *env, unsigned detail)
+{
+	struct tg_pid_stat stat;
+	int64_t io[TG_IOS];
+	int r = read_stat(p, env, &stat);
+
+	if (r == -ESRCH)
+		return r;
+	if (r < 0)
+		return 0; /* there, but not to be read now: nothing new */
+	if (p->start_ticks >= 0 && stat.starttime != p->start_ticks)
+		return -ESRCH;
+	/* what has ended and yet runs is another process that was given the pid within a tick */
+	if (p->exited && stat.state != 'Z' && stat.state != 'X')
+		return -ESRCH;
+	p->execed = p->start_ticks >= 0 && strcmp(p->comm, stat.comm) != 0;
+	memcpy(p->comm, stat.comm, sizeof(p->comm));
+	p->start_ticks = stat.starttime;
+	p->ppid = stat.ppid;
+	p->state = stat.state;
+	p->threads = stat.threads;
+	p->waited_ns = (stat.cutime + stat.cstime) * env->tick_ns;
+	/* a clock that steps back belongs to the next owner of the pid */
+	p->clock_ns = TG_MAX(p->clock_ns, own_cpu(p, env, &stat));
+	p->zombie = (p->state == 'Z' || p->state == 'X') && p->threads <= 1;
+	if (p->zombie)
+		p->rss_bytes = p->vms_bytes = p->anon_bytes = p->threads = 0;
+	else
+		read_memory(p, env);
+	if (read_file(p, env, TG_FILE_IO) > 0 &&
+		tg_procfs_io(env->text->data, env->text->len, io) == 0) {
+		memcpy(p->io, io, sizeof(io));
+		p->io_known = true;
+	}
+	if ((detail & TG_DETAIL_PEAK) && !p->zombie)
+		read_peak(p, env);
+	return 0;
+}
+
+int tg_process_read_usage(struct tg_process *p, struct tg_env *env, struct tg_usage *out)
+{
+	struct tg_pid_stat stat;
+
+	if (read_stat(p, env, &stat) < 0 || stat.starttime != p->start_ticks)
+		return -ESRCH;
+	out->cpu_ns = (stat.cutime + stat.cstime) * env->tick_ns;
+	out->io_known = read_file(p, env, TG_FILE_IO) > 0 &&
+			tg_procfs_io(env->text->data, env->text->len, out->io) == 0;
+	return 0;
+}
+
+struct children {
+	struct tg_process *p;
+	struct tg_env *env;
+	int (*each)(void *ctx, pid_t child);
+	void *ctx;
+	unsigned at, from, to; /* threads by their place in the folder */
+	int error;
+};
+
+static int children_of_text(struct children *c)
+{
+	struct tg_scan s = tg_scan_of(c->env->text->data, c->env->text->len);
+	int64_t pid;
+
+	/* "16190 16193 ": a blank behind each, so that a number that is cut off is not taken */
+	while (tg_scan_i64(&s, &pid))
+		if (pid > 0 && pid <= INT32_MAX && c->each(c->ctx, (pid_t)pid))
+			return 1;
+	return 0;
+}
+
+static int children_of_thread(void *ctx, pid_t tid)
+{
+	struct children *c = ctx;
+	unsigned at = c->at++;
+	ssize_t n;
+
+	if (tid == c->p->pid || at < c->from)
+		return 0;
+	if (at >= c->to)
+		return 1;
+	n = tg_env_read(c->env, "proc/%d/task/%d/children", c->p->pid, tid);
+	return n > 0 ? children_of_text(c) : 0;
+}
+
+int tg_process_children(struct tg_process *p, struct tg_env *env, bool all,
+	int (*each)(void *ctx, pid_t child), void *ctx)
+{
+	struct children c = { .p = p, .env = env, .each = each, .ctx = ctx };
+	ssize_t n = read_file(p, env, TG_FILE_CHILDREN);
+	int dir;
+
+	if (n > 0)
+		children_of_text(&c);
+	if (p->threads <= 1)
+		return n < 0 ? (int)n : 0;
+	dir = tg_env_open(env, "proc/%d/task", p->pid);
+	if (dir < 0)
+		return dir;
+	c.from = p->next_thread;
+	c.to = c.from + (all ? TG_THREADS_MAX : THREADS_A_READING);
+	tg_numbers_each(dir, children_of_thread, &c);
+	close(dir);
+	/* a pass that got to the end of the folder begins anew */
+	p->next_thread = c.at > c.to ? c.to : 0;
+	return 0;
+}
+
+bool tg_process_args(const struct tg_process *p, struct tg_env *env, char *out, size_t size)
+{
+	int fd = tg_env_open(env, "proc/%d/cmdline", p->pid);
+	char *text = env->text->data;
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = pread(fd, text, TG_ARGS_MAX, 0);
+	close(fd);
+	return n > 0 && tg_mask_args(text, (size_t)n, out, size) > 0;
+}

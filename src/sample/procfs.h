@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Parsers of what /proc and cgroup files say: pure functions on bytes, no file is opened here.
+ * They never look beyond the length they were given, and they take a line only when it is whole:
+ * what is cut off, mangled or too large is refused, so that half a number is never a number.
+ * Times are in the file's own unit (clock ticks, ms, sectors); sources convert.
+ */
+#ifndef TG_SAMPLE_PROCFS_H
+#define TG_SAMPLE_PROCFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A piece of text that is being read: [p, end). */
+struct tg_scan {
+	const char *p, *end;
+};
+
+struct tg_scan tg_scan_of(const char *text, size_t len);
+
+/* Take the next line, which must end with '\n' (kept in `line`). False when there is none. */
+bool tg_scan_line(struct tg_scan *s, struct tg_scan *line);
+
+/* Skip blanks, take a number with something behind it that is not a digit. False: not moved. */
+bool tg_scan_i64(struct tg_scan *s, int64_t *value);
+
+/* Skip blanks, take a word up to the next blank or line end. False when there is none. */
+bool tg_scan_word(struct tg_scan *s, const char **word, size_t *len);
+
+/* /proc/PID/stat */
+#define TG_COMM_MAX 64
+struct tg_pid_stat {
+	char comm[TG_COMM_MAX]; /* may hold blanks and parentheses */
+	char state; /* R S D T Z … */
+	pid_t ppid;
+	int64_t utime, stime, cutime, cstime; /* ticks; c…: of children that were waited for */
+	int64_t threads;
+	int64_t starttime; /* ticks after boot */
+};
+int tg_procfs_pid_stat(const char *text, size_t len, struct tg_pid_stat *out);
+
+/* /proc/PID/statm, in pages */
+struct tg_statm {
+	int64_t size, resident, shared;
+};
+int tg_procfs_statm(const char *text, size_t len, struct tg_statm *out);
+
+/* /proc/PID/io, in the file's order (cancelled writes are not used) */
+enum tg_io { TG_IO_RCHAR, TG_IO_WCHAR, TG_IO_SYSCR, TG_IO_SYSCW, TG_IO_READ, TG_IO_WRITE, TG_IOS };
+int tg_procfs_io(const char *text, size_t len, int64_t out[TG_IOS]);
+
+/*
+ * The number behind "Key:" or "key " at the beginning of a line, as in /proc/PID/status,
+ * /proc/meminfo, cpu.stat and memory.events. `key` has its colon or blank. kB becomes bytes.
+ */
+bool tg_procfs_key(const char *text, size_t len, const char *key, int64_t *value);
+
+/* The rest of the line behind "Key:", without blanks around it; 0 or -ENOENT. */
+int tg_procfs_key_text(const char *text, size_t len, const char *key, struct tg_scan *out);
+
+/* /proc/meminfo in bytes; what is absent is TG_MISSING */
+struct tg_meminfo {
+	int64_t total, free, available, buffers, cached, sreclaimable, swap_total, swap_free;
+};
+void tg_procfs_meminfo(const char *text, size_t len, struct tg_meminfo *out);
+
+/* A line "cpu" or "cpuN" of /proc/stat, in ticks. guest is inside user, guest_nice inside nice. */
+struct tg_cpu_line {
+	int cpu; /* -1: all of them */
+	int64_t user, nice, system, idle, iowait, irq, softirq, steal;
+};
+bool tg_procfs_cpu_next(struct tg_scan *s, struct tg_cpu_line *out);
+
+/* A line of /proc/diskstats */
+struct tg_disk_line {
+	char name[64];
+	int64_t reads, sectors_read, writes, sectors_written, busy_ms;
+};
+bool tg_procfs_disk_next(struct tg_scan *s, struct tg_disk_line *out);
+
+/* A line of /proc/net/dev */
+struct tg_net_line {
+	char name[64];
+	int64_t rx_bytes, rx_packets, tx_bytes, tx_packets;
+};
+bool tg_procfs_net_next(struct tg_scan *s, struct tg_net_line *out);
+
+/* A line of /proc/PID/cgroup. v2's line has no controllers. Borrowed from the text. */
+struct tg_cgroup_line {
+	struct tg_scan controllers, path;
+};
+bool tg_procfs_cgroup_next(struct tg_scan *s, struct tg_cgroup_line *out);
+
+/* A line of /proc/PID/mountinfo, octal escapes undone */
+#define TG_PATH_MAX 1024
+struct tg_mount_line {
+	char root[TG_PATH_MAX], point[TG_PATH_MAX], fstype[32], options[256];
+};
+bool tg_procfs_mount_next(struct tg_scan *s, struct tg_mount_line *out);
+
+/* Is `word` one of the comma-separated words of `list`? */
+bool tg_scan_has(struct tg_scan list, const char *word);
+
+/* How many CPUs "0-3,8,10-11" names; 0 when it is no such list. */
+int64_t tg_procfs_cpulist(const char *text, size_t len);
+
+/* The fifth word of /proc/loadavg: the pid given out last, or -1. */
+int64_t tg_procfs_last_pid(const char *text, size_t len);
+
+/* total= of the line that starts with `kind` ("some", "full") of a pressure file, in us, or -1. */
+int64_t tg_procfs_pressure(const char *text, size_t len, const char *kind);
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sample/sampler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "sample/limits.h"
+#include "sample/source.h"
+#include "sample/tree.h"
+
+struct opened {
+	struct tg_out out;
+	void *state;
+	bool available;
+	char why[160];
+};
+
+struct tg_sampler {
+	struct tg_env env;
+	struct tg_text text, stat;
+	struct opened *source; /* as in tg_source_list */
+	struct tg_column *column;
+	int64_t *value;
+	size_t n, cap_columns, cap_values;
+	unsigned generation;
+};
+
+/* All instances of all sources, one behind the other. */
+static void lay_out(struct tg_sampler *s)
+{
+	s->n = 0;
+	for (size_t i = 0; i < tg_source_count; i++) {
+		struct tg_out *out = &s->source[i].out;
+		size_t m = out->source->n_metrics;
+
+		TG_GROW(s->column, s->n + out->n_instances * m, s->cap_columns);
+		for (size_t k = 0; k < out->n_instances * m; k++) {
+			struct tg_column *column = &s->column[s->n++];
+
+			column->metric = &out->source->metric[k % m];
+			memcpy(column->instance, out->instance[k / m], TG_INSTANCE_MAX);
+		}
+		out->changed = false;
+	}
+	TG_GROW(s->value, s->n, s->cap_values);
+	s->generation++;
+}
+
+static void open_source(struct tg_sampler *s, size_t i)
+{
+	struct opened *o = &s->source[i];
+
+	o->out.source = tg_source_list[i];
+	o->available = tg_source_list[i]->open(&s->env, &o->state, o->why, sizeof(o->why)) == 0;
+	if (o->available && !o->out.source->instances)
+		tg_out_instance(&o->out, "");
+}
+
+int tg_sampler_new(
+	struct tg_sampler **out, const struct tg_sampler_options *options, struct tg_err *err)
+{
+	struct tg_sampler *s = tg_xcalloc(1, sizeof(*s));
+	struct tg_env *env = &s->env;
+
+	*out = NULL;
+	env->live = options->root_fd < 0;
+	env->root_fd = env->live ? open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+				 : fcntl(options->root_fd, F_DUPFD_CLOEXEC, 3);
+	if (env->root_fd < 0) {
+		int code = -errno;
+
+		free(s);
+		return tg_err_set(
+			err, code, "cannot open the folder that has /proc: %s", strerror(-code));
+	}
+	env->root = options->root;
+	/* a captured tree is one of a machine with the usual units */
+	env->tick_ns = TG_NS_PER_S / (env->live ? sysconf(_SC_CLK_TCK) : 100);
+	env->page_bytes = env->live ? sysconf(_SC_PAGESIZE) : 4096;
+	env->text = &s->text;
+	env->stat = &s->stat;
+	env->stat_fd = -1;
+	tg_text_init(&s->text);
+	tg_text_init(&s->stat);
+	env->tree = tg_tree_new(env, options);
+	s->source = tg_xcalloc(tg_source_count, sizeof(*s->source));
+	for (size_t i = 0; i < tg_source_count; i++)
+		open_source(s, i);
+	lay_out(s);
+	*out = s;
+	return 0;
+}
+
+void tg_sampler_free(struct tg_sampler *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < tg_source_count; i++) {
+		struct opened *o = &s->source[i];
+
+		if (o->available)
+			o->out.source->close(o->state);
+		free(o->out.instance);
+		free(o->out.value);
+	}
+	tg_tree_free(s->env.tree);
+	if (s->env.stat_fd >= 0)
+		close(s->env.stat_fd);
+	close(s->env.root_fd);
+	tg_text_release(&s->text);
+	tg_text_release(&s->stat);
+	free(s->source);
+	free(s->column);
+	free(s->value);
+	free(s);
+}
+
+void tg_sampler_set_root(struct tg_sampler *s, pid_t root)
+{
+	s->env.root = root;
+	tg_tree_set_root(s->env.tree, root);
+}
+
+void tg_sampler_read(struct tg_sampler *s, unsigned flags, struct tg_reading *reading)
+{
+	const struct tg_tree_totals *totals;
+	bool changed = false;
+	size_t n = 0;
+
+	s->env.flags = flags;
+	s->env.stat_read = false;
+	reading->t_ns = tg_mono_ns(); /* for want of a tree */
+	for (size_t i = 0; i < tg_source_count; i++) {
+		struct opened *o = &s->source[i];
+		size_t values = o->out.n_instances * o->out.source->n_metrics;
+
+		for (size_t k = 0; k < values; k++)
+			o->out.value[k] = TG_MISSING;
+		o->out.next = 0;
+		if (o->available && (o->out.source->edge || !(flags & TG_READ_EDGE)))
+			o->out.source->read(o->state, &s->env, &o->out);
+		changed |= o->out.changed;
+	}
+	if (changed)
+		lay_out(s);
+	for (size_t i = 0; i < tg_source_count; i++) {
+		const struct tg_out *out = &s->source[i].out;
+		size_t values = out->n_instances * out->source->n_metrics;
+
+		if (values)
+			memcpy(s->value + n, out->value, values * sizeof(*s->value));
+		n += values;
+	}
+	totals = tg_tree_totals(s->env.tree);
+	if (totals)
+		reading->t_ns = totals->t_ns;
+	reading->column = s->column;
+	reading->value = s->value;
+	reading->n = s->n;
+	reading->generation = s->generation;
+}
+
+struct alive {
+	void (*each)(void *ctx, uint32_t entity, pid_t pid, const char *comm);
+	void *ctx;
+};
+
+static void one_alive(void *ctx, const struct tg_process *p)
+{
+	const struct alive *a = ctx;
+
+	a->each(a->ctx, p->entity, p->pid, p->comm);
+}
+
+void tg_sampler_alive(struct tg_sampler *s,
+	void (*each)(void *ctx, uint32_t entity, pid_t pid, const char *comm), void *ctx)
+{
+	struct alive a = { each, ctx };
+
+	tg_tree_each(s->env.tree, one_alive, &a);
+}
+
+void tg_sampler_limits(struct tg_sampler *s, struct tg_limits *out)
+{
+	tg_limits_find(&s->env, out);
+}
+
+size_t tg_sampler_sources(const struct tg_sampler *s, struct tg_source_info *info, size_t cap)
+{
+	for (size_t i = 0; i < tg_source_count && i < cap; i++) {
+		const struct tg_source *source = tg_source_list[i];
+
+		info[i] = (struct tg_source_info){
+			.name = source->name,
+			.help = source->help,
+			.metric = source->metric,
+			.n_metrics = source->n_metrics,
+			.available = s->source[i].available,
+		};
+		memcpy(info[i].why, s->source[i].why, sizeof(info[i].why));
+	}
+	return tg_source_count;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The contract of one source of numbers. A source is one file, source_<name>.c, with one `const
+ * struct tg_source tg_source_<name>`, and its name in the list of meson.build: columns, CSV
+ * headers, axes and `tachograph list` follow from its table of metrics. source_psi.c is the one
+ * to copy from.
+ *
+ * A source reads, and nothing else: it prints nothing, keeps no history, computes no rates. Every
+ * path is below env->root_fd, so that tests run it on captured trees. What it cannot read it does
+ * not put, and what was not put is missing; 0 means that there was none.
+ */
+#ifndef TG_SAMPLE_SOURCE_H
+#define TG_SAMPLE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/metric.h"
+#include "sample/text.h"
+
+struct tg_tree;
+struct tg_out;
+
+/* What all sources share. The sampler owns it; sources change only `text`. */
+struct tg_env {
+	int root_fd; /* directory with proc/ and sys/ */
+	bool live; /* it is "/" itself, so that pids are those of clocks and pidfds, too */
+	pid_t root; /* root of the measured tree; 0: none yet */
+	int64_t tick_ns; /* unit of the times in /proc: 1 / USER_HZ */
+	int64_t page_bytes;
+	unsigned flags; /* enum tg_read_flags of this reading */
+	struct tg_tree *tree; /* its processes, read by source tree, which comes first */
+	struct tg_text *text; /* for whoever is reading now; overwritten by the next one */
+	struct tg_text *stat; /* /proc/stat of this reading: see tg_env_stat */
+	int stat_fd;
+	bool stat_read;
+};
+
+struct tg_source {
+	const char *name;
+	const char *help; /* one line, for people */
+	const struct tg_metric *metric;
+	size_t n_metrics;
+	bool instances; /* a set of columns for each disk, interface, core; else just one */
+	bool edge; /* read for edges of cells, too: cheap, and of the job or its devices */
+
+	/*
+	 * Open what is read again and again. Returns 0 and the source's own state (may be NULL),
+	 * else -errno and a reason for people in `why`; the source then has no columns.
+	 */
+	int (*open)(struct tg_env *env, void **state, char *why, size_t why_size);
+
+	/* Put what can be read now. Allocates nothing unless something new has appeared. */
+	void (*read)(void *state, struct tg_env *env, struct tg_out *out);
+
+	void (*close)(void *state);
+};
+
+/* The list of meson.build, in its order. */
+extern const struct tg_source *const tg_source_list[];
+extern const size_t tg_source_count;
+
+/* Where the values of one source go: for each instance one for each of its metrics. */
+struct tg_out {
+	const struct tg_source *source;
+	char (*instance)[TG_INSTANCE_MAX];
+	size_t n_instances, cap_instances;
+	int64_t *value; /* [instance * n_metrics + metric] */
+	size_t cap_values;
+	size_t next; /* where the next instance most likely is */
+	bool changed; /* an instance was added since the sampler laid out its columns */
+};
+
+#define TG_INSTANCES_MAX 4096
+
+/* `metric` is the number in the source's table. Sources without instances use instance 0. */
+void tg_out_put(struct tg_out *out, size_t instance, size_t metric, int64_t value);
+
+/*
+ * The number of the instance of that name, added when new: it keeps its number for ever.
+ * Cheapest when asked for in the same order at every reading. SIZE_MAX when there are too many.
+ */
+size_t tg_out_instance(struct tg_out *out, const char *name);
+
+/* Open a file or folder below the root; a leading "/" is ignored. The descriptor or -errno. */
+int tg_env_open(const struct tg_env *env, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Read a whole file into env->text. Returns its length or -errno. */
+ssize_t tg_env_read(struct tg_env *env, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* /proc/stat, read once in a reading however many ask; NULL when it cannot be read. */
+const struct tg_text *tg_env_stat(struct tg_env *env);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Disks, from /proc/diskstats. What goes through several layers counts once: only devices that
+ * stand on no other (no partitions, no LVM, no RAID, no loop) are columns.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "sample/names.h"
+#include "sample/procfs.h"
+#include "sample/source.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#define SECTOR_BYTES 512 /* in diskstats always, whatever the device's own are */
+
+enum { READ, WRITE, READ_OPS, WRITE_OPS, BUSY };
+
+static const struct tg_metric metrics[] = {
+	[READ] = { "disk.read_bytes", "bytes", TG_COUNTER, TG_SCOPE_NODE, 0,
+		"bytes read from the device" },
+	[WRITE] = { "disk.write_bytes", "bytes", TG_COUNTER, TG_SCOPE_NODE, 0,
+		"bytes written to the device" },
+	[READ_OPS] = { "disk.read_ops", "ops", TG_COUNTER, TG_SCOPE_NODE, 0,
+		"reads that the device has completed" },
+	[WRITE_OPS] = { "disk.write_ops", "ops", TG_COUNTER, TG_SCOPE_NODE, 0,
+		"writes that the device has completed" },
+	[BUSY] = { "disk.busy_ns", "ns", TG_COUNTER, TG_SCOPE_NODE, 0,
+		"time in which it had something to do; a parallel device can do more at once" },
+};
+
+struct disk {
+	int fd;
+	struct tg_names known; /* with the answer to: is it to be counted? */
+};
+
+/* Names that say it: memory, files or another file system stand behind these. */
+static bool is_made_of_others(const char *name)
+{
+	static const char *const prefix[] = { "loop", "ram", "zram", "zd", "sr", "fd" };
+	int controller, device, path, end = 0;
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(prefix); i++)
+		if (!strncmp(name, prefix[i], strlen(prefix[i])))
+			return true;
+	/* nvme0c1n1: one path of several to nvme0n1 */
+	return sscanf(name, "nvme%dc%dn%d%n", &controller, &path, &device, &end) == 3 && !name[end];
+}
+
+static int found(void *ctx, const char *name)
+{
+	(void)ctx;
+	(void)name;
+	return 1;
+}
+
+static bool is_whole(const struct tg_env *env, const char *name)
+{
+	char sysfs[64];
+	int dir, r;
+
+	if (is_made_of_others(name))
+		return false;
+	snprintf(sysfs, sizeof(sysfs), "%s", name);
+	for (char *p = sysfs; (p = strchr(p, '/'));)
+		*p = '!'; /* cciss/c0d0 */
+	dir = tg_env_open(env, "sys/block/%s", sysfs);
+	if (dir < 0)
+		return false; /* a partition has no folder there */
+	close(dir);
+	dir = tg_env_open(env, "sys/block/%s/slaves", sysfs);
+	if (dir < 0)
+		return true;
+	r = tg_entries_each(dir, found, NULL);
+	close(dir);
+	return r == 0;
+}
+
+static int open_disk(struct tg_env *env, void **state, char *why, size_t why_size)
+{
+	struct disk *d;
+	int fd = tg_env_open(env, "proc/diskstats");
+
+	if (fd < 0) {
+		snprintf(why, why_size, "/proc/diskstats: %s", strerror(-fd));
+		return fd;
+	}
+	d = tg_xcalloc(1, sizeof(*d));
+	d->fd = fd;
+	*state = d;
+	return 0;
+}
+
+static void read_disk(void *state, struct tg_env *env, struct tg_out *out)
+{
+	struct disk *d = state;
+	struct tg_disk_line line;
+	struct tg_scan s;
+
+	if (tg_text_pread(env->text, d->fd) <= 0)
+		return;
+	s = tg_scan_of(env->text->data, env->text->len);
+	tg_names_rewind(&d->known);
+	while (tg_procfs_disk_next(&s, &line)) {
+		struct tg_name *known = tg_names_find(&d->known, line.name);
+		size_t i;
+
+		if (!known) {
+			known = tg_names_add(&d->known, line.name);
+			if (!known)
+				return;
+			known->counted = is_whole(env, line.name);
+		}
+		if (!known->counted || (i = tg_out_instance(out, line.name)) == SIZE_MAX)
+			continue;
+		tg_out_put(out, i, READ, line.sectors_read * SECTOR_BYTES);
+		tg_out_put(out, i, WRITE, line.sectors_written * SECTOR_BYTES);
+		tg_out_put(out, i, READ_OPS, line.reads);
+		tg_out_put(out, i, WRITE_OPS, line.writes);
+		tg_out_put(out, i, BUSY, line.busy_ms * TG_NS_PER_MS);
+	}
+}
+
+static void close_disk(void *state)
+{
+	struct disk *d = state;
+
+	close(d->fd);
+	tg_names_release(&d->known);
+	free(d);
+}
+
+const struct tg_source tg_source_disk = {
+	.name = "disk",
+	.help = "each disk of the machine, whoever uses it",
+	.metric = metrics,
+	.n_metrics = TG_ARRAY_SIZE(metrics),
+	.instances = true,
+	.edge = true,
+	.open = open_disk,
+	.read = read_disk,
+	.close = close_disk,
+};
