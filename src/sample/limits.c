@@ -2,6 +2,7 @@
 #include "sample/limits.h"
 
 #include "base/mem.h"
+#include "sample/cgroup.h"
 #include "sample/procfs.h"
 
 static void lower(int64_t *limit, char *why, size_t size, int64_t by, const char *name)
@@ -45,15 +46,27 @@ static int64_t affinity_cores(struct tg_env *env)
 
 void tg_limits_find(struct tg_env *env, struct tg_limits *out)
 {
-	int64_t total;
+	struct tg_cgroup g;
+	int64_t total, cpuset = 0, quota = TG_MISSING, memory = TG_MISSING;
 
 	*out = (struct tg_limits){ .cores_milli = TG_MISSING, .memory_bytes = TG_MISSING };
+	if (tg_cgroup_find(env, env->root, "cpuset", &g) == 0)
+		cpuset = tg_cgroup_cpuset(env, g);
+	if (tg_cgroup_find(env, env->root, "cpu", &g) == 0)
+		quota = tg_cgroup_quota_milli(env, g);
+	if (tg_cgroup_find(env, env->root, "memory", &g) == 0)
+		memory = tg_cgroup_memory_limit(env, g);
+	/* a cpuset also narrows affinity: it comes first, to be named as the cause */
 	lower(&out->cores_milli, out->cores_why, sizeof(out->cores_why), machine_cores(env) * 1000,
 		"machine");
+	lower(&out->cores_milli, out->cores_why, sizeof(out->cores_why), TG_MAX(cpuset, 0) * 1000,
+		"cpuset");
 	lower(&out->cores_milli, out->cores_why, sizeof(out->cores_why), affinity_cores(env) * 1000,
 		"affinity");
+	lower(&out->cores_milli, out->cores_why, sizeof(out->cores_why), quota, "cgroup quota");
 	if (tg_env_read(env, "proc/meminfo") > 0 &&
 		tg_procfs_key(env->text->data, env->text->len, "MemTotal:", &total))
 		lower(&out->memory_bytes, out->memory_why, sizeof(out->memory_why), total,
 			"machine");
+	lower(&out->memory_bytes, out->memory_why, sizeof(out->memory_why), memory, "cgroup limit");
 }

@@ -1,0 +1,645 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The sampler on captured trees in tests/fixtures, whose right values are known. Numbers in
+ * comments are those of the list of pitfalls that sampling tools have been found in.
+ */
+#include "tap.h"
+
+#include "sample_util.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+static struct tg_sampler *sampler_at(const char *folder, pid_t root)
+{
+	struct tg_sampler_options options = { .root = root };
+	struct tg_sampler *s = NULL;
+
+	options.root_fd = open(folder, O_RDONLY | O_DIRECTORY);
+	T_OK(options.root_fd >= 0);
+	T_EQ_I(tg_sampler_new(&s, &options, NULL), 0);
+	close(options.root_fd);
+	return s;
+}
+
+static struct tg_sampler *sampler_of(const char *machine, pid_t root)
+{
+	char folder[512];
+
+	snprintf(folder, sizeof(folder), "%s/fixtures/%s", t_dir(), machine);
+	return sampler_at(folder, root);
+}
+
+/* A copy that a test may change. */
+struct copy {
+	char folder[64];
+};
+
+static struct copy copy_of(const char *machine)
+{
+	struct copy c = { "/tmp/tg-fixture-XXXXXX" };
+	char command[700];
+
+	T_OK(mkdtemp(c.folder) != NULL);
+	snprintf(command, sizeof(command), "cp -r '%s/fixtures/%s/.' '%s'", t_dir(), machine,
+		c.folder);
+	T_EQ_I(system(command), 0);
+	return c;
+}
+
+static void copy_remove(struct copy *c)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", c->folder);
+	T_EQ_I(system(command), 0);
+}
+
+/* Replace the content of a file, under the descriptors that are open. */
+static void put_file(const struct copy *c, const char *path, const char *text, size_t len)
+{
+	char full[256];
+	int fd;
+
+	snprintf(full, sizeof(full), "%s/%s", c->folder, path);
+	fd = open(full, O_WRONLY | O_TRUNC | O_CREAT, 0600);
+	if (fd < 0 || tg_file_write_all(fd, text, len) < 0)
+		abort();
+	close(fd);
+}
+
+static void edit(const struct copy *c, const char *path, const char *from, const char *to)
+{
+	struct tg_buf b = TG_BUF_INIT;
+	char full[256], *at;
+
+	snprintf(full, sizeof(full), "%s/%s", c->folder, path);
+	T_EQ_I(tg_file_read(AT_FDCWD, full, 1 << 20, &b, NULL), 0);
+	at = strstr(b.data, from);
+	T_OK(at != NULL);
+	if (at)
+		tg_buf_splice(&b, (size_t)(at - b.data), strlen(from), to, strlen(to));
+	put_file(c, path, b.data, b.len);
+	tg_buf_release(&b);
+}
+
+#define VALUE(name, instance, want) T_EQ_I(column(&r, name, instance), want)
+#define MISSING(name, instance)     T_EQ_I(column(&r, name, instance), TG_MISSING)
+
+static void test_container(void)
+{
+	struct tg_sampler *s = sampler_of("container_v2", 100);
+	struct tg_limits limits;
+	struct tg_reading r;
+
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	/* own and waited-for, in ticks of 10 ms: 550 + 1000 + 100 + 10 */
+	VALUE("tree.cpu_ns", "", INT64_C(16600000000));
+	VALUE("tree.processes", "", 4);
+	VALUE("tree.threads", "", 8);
+	VALUE("tree.rss_bytes", "", 18000 * 4096);
+	VALUE("tree.vms_bytes", "", 4 * 18000 * 4096);
+	VALUE("tree.anon_bytes", "", (18000 - 3600) * 4096);
+	/* 21: storage and system calls are different things */
+	VALUE("tree.read_bytes", "", 1048576 + 2 * 4096);
+	VALUE("tree.rchar_bytes", "", 323934931 + 2 * 1000);
+	VALUE("tree.write_ops", "", 632675 + 2 * 20);
+	/* 12: a process whose I/O we may not read is counted, and not as 0 of its own */
+	VALUE("tree.denied", "", 1);
+	VALUE("root.read_bytes", "", 1048576);
+	VALUE("root.write_bytes", "", 323932160);
+	VALUE("root.read_ops", "", 632687);
+	VALUE("root.write_ops", "", 632675);
+	VALUE("cgroup.cpu_ns", "", INT64_C(73211000000));
+	VALUE("cgroup.throttled_ns", "", INT64_C(1904321000));
+	VALUE("cgroup.memory_bytes", "", 1610612736);
+	VALUE("cgroup.memory_working_bytes", "", 1610612736 - 536870912);
+	VALUE("cgroup.memory_limit_bytes", "", INT64_C(2147483648));
+	VALUE("cgroup.oom_kills", "", 2);
+	VALUE("disk.read_bytes", "nvme0n1", INT64_C(3230962) * 512);
+	VALUE("disk.write_bytes", "nvme0n1", INT64_C(2322280) * 512);
+	VALUE("disk.read_ops", "nvme0n1", 52483);
+	VALUE("disk.write_ops", "nvme0n1", 17667);
+	VALUE("disk.busy_ns", "nvme0n1", INT64_C(10188000000));
+	VALUE("net.rx_bytes", "eth0", 200513349);
+	VALUE("net.tx_packets", "eth0", 3346);
+	T_OK(!has_column(&r, "net.rx_bytes", "lo"));
+	VALUE("psi.cpu_some_ns", "", INT64_C(10923781000));
+	VALUE("psi.memory_full_ns", "", 1900000);
+	VALUE("psi.io_some_ns", "", 555000000);
+	tg_sampler_limits(s, &limits);
+	T_EQ_I(limits.cores_milli, 1500);
+	T_EQ_S(limits.cores_why, "cgroup quota");
+	T_EQ_I(limits.memory_bytes, INT64_C(2147483648));
+	T_EQ_S(limits.memory_why, "cgroup limit");
+	tg_sampler_free(s);
+}
+
+/* 5: guest time is inside user time already */
+static void test_node(void)
+{
+	struct tg_sampler *s = sampler_of("container_v2", 100);
+	struct tg_reading r;
+
+	tg_sampler_read(s, 0, &r);
+	VALUE("node.cpu_user_ns", "", (INT64_C(10132153) + 290696) * 10000000);
+	VALUE("node.cpu_system_ns", "", (INT64_C(3084719) + 5195 + 25195) * 10000000);
+	VALUE("node.cpu_iowait_ns", "", INT64_C(166830000000));
+	VALUE("node.cpu_steal_ns", "", 170000000);
+	VALUE("node.cpu_busy_ns", "",
+		(INT64_C(10132153) + 290696 + 3084719 + 5195 + 25195 + 17) * 10000000);
+	VALUE("core.busy_ns", "cpu1", (INT64_C(1335498) + 38966 + 575001 + 2800 + 4) * 10000000);
+	VALUE("node.cores", "", 4);
+	VALUE("node.procs_running", "", 3);
+	VALUE("node.mem_total_bytes", "", INT64_C(16384000) * 1024);
+	VALUE("node.mem_used_bytes", "", INT64_C(6144000) * 1024);
+	VALUE("node.mem_used_nocache_bytes", "",
+		(INT64_C(16384000) - 4096000 - 102400 - 6144000 - 409600) * 1024);
+	VALUE("node.swap_used_bytes", "", 512000 * 1024);
+	/* an edge of a cell reads what belongs to the job and its devices, no more */
+	tg_sampler_read(s, TG_READ_EDGE, &r);
+	MISSING("node.cpu_busy_ns", "");
+	MISSING("core.busy_ns", "cpu1");
+	MISSING("cgroup.memory_working_bytes", "");
+	VALUE("cgroup.memory_bytes", "", 1610612736);
+	VALUE("disk.read_ops", "nvme0n1", 52483);
+	VALUE("net.rx_bytes", "eth0", 200513349);
+	VALUE("tree.processes", "", 4);
+	tg_sampler_free(s);
+}
+
+/* 19: limits are the least over the groups above, each controller by itself */
+static void test_limits(void)
+{
+	static const struct {
+		const char *machine;
+		pid_t root;
+		int64_t cores_milli, memory_bytes;
+		const char *cores_why, *memory_why;
+	} want[] = {
+		{ "batch_v1", 200, 2000, INT64_C(8589934592), "affinity", "cgroup limit" },
+		{ "hybrid", 300, 4000, 1073741824, "machine", "cgroup limit" },
+		{ "nested_v2", 400, 500, INT64_C(4294967296), "cgroup quota", "cgroup limit" },
+		{ "workstation", 500, 4000, INT64_C(16777216000), "machine", "machine" },
+	};
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(want); i++) {
+		struct tg_sampler *s = sampler_of(want[i].machine, want[i].root);
+		struct tg_limits limits;
+
+		tg_sampler_limits(s, &limits);
+		T_EQ_I(limits.cores_milli, want[i].cores_milli);
+		T_EQ_S(limits.cores_why, want[i].cores_why);
+		T_EQ_I(limits.memory_bytes, want[i].memory_bytes);
+		T_EQ_S(limits.memory_why, want[i].memory_why);
+		tg_sampler_free(s);
+	}
+}
+
+static void test_cgroup_v1(void)
+{
+	struct tg_sampler *s = sampler_of("batch_v1", 200);
+	struct tg_reading r;
+
+	tg_sampler_read(s, 0, &r);
+	VALUE("cgroup.cpu_ns", "", INT64_C(6123456789));
+	VALUE("cgroup.throttled_ns", "", 250000000);
+	VALUE("cgroup.memory_bytes", "", INT64_C(4294967296));
+	VALUE("cgroup.memory_working_bytes", "", INT64_C(4294967296) - 1073741824);
+	VALUE("cgroup.memory_limit_bytes", "", INT64_C(8589934592));
+	VALUE("cgroup.oom_kills", "", 1);
+	tg_sampler_free(s);
+	s = sampler_of("hybrid", 300);
+	tg_sampler_read(s, 0, &r);
+	MISSING("cgroup.cpu_ns", ""); /* the whole machine's, not the job's */
+	VALUE("cgroup.memory_bytes", "", 104857600);
+	VALUE("cgroup.memory_limit_bytes", "", 1073741824);
+	tg_sampler_free(s);
+}
+
+/* The job is moved to another group while it runs; its limit is changed. */
+static void test_cgroup_moves(void)
+{
+	struct copy c = copy_of("batch_v1");
+	struct tg_sampler *s = sampler_at(c.folder, 200);
+	struct tg_reading r;
+
+	tg_sampler_read(s, 0, &r);
+	VALUE("cgroup.memory_limit_bytes", "", INT64_C(8589934592));
+	put_file(&c, "sys/fs/cgroup/memory/slurm/job_7/memory.limit_in_bytes", "5000000\n", 8);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	VALUE("cgroup.memory_limit_bytes", "", 5000000);
+	edit(&c, "proc/200/cgroup", "memory:/slurm/job_7/step_0", "memory:/slurm");
+	put_file(&c, "sys/fs/cgroup/memory/slurm/memory.usage_in_bytes", "77\n", 3);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	VALUE("cgroup.memory_bytes", "", 77);
+	MISSING("cgroup.memory_limit_bytes", "");
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
+static int64_t sum(const struct tg_reading *r, const char *name, char *names, size_t size)
+{
+	int64_t total = 0;
+	size_t at = 0;
+
+	names[0] = '\0';
+	for (size_t i = 0; i < r->n; i++)
+		if (!strcmp(r->column[i].metric->name, name)) {
+			total += r->value[i];
+			at += (size_t)snprintf(names + at, size - at, "%s ", r->column[i].instance);
+		}
+	return total;
+}
+
+/* 23, 27: what passes several layers counts once */
+static void test_devices(void)
+{
+	struct tg_sampler *s = sampler_of("workstation", 500);
+	struct tg_reading r;
+	char names[512];
+
+	tg_sampler_read(s, 0, &r);
+	T_EQ_I(sum(&r, "disk.read_ops", names, sizeof(names)), 1000 + 300 + 40 + 41 + 5);
+	T_EQ_S(names, "nvme0n1 nvme1n1 sda sdb cciss/c0d0 ");
+	/* fields grew from 11 to 15 to 17: the first ones are the same */
+	VALUE("disk.write_bytes", "sda", 30 * 16 * 512);
+	VALUE("disk.write_bytes", "nvme0n1", 500 * 16 * 512);
+	T_EQ_I(sum(&r, "net.rx_bytes", names, sizeof(names)), 2000 + 3000 + 4000 + 9000);
+	T_EQ_S(names, "eth0 eth1 eth2 wlan0 ");
+	tg_sampler_free(s);
+}
+
+/* In a container there is no device: its veth is what it has, its inner bridge is not. */
+static void test_container_in_container(void)
+{
+	struct copy c = copy_of("container_v2");
+	struct tg_sampler *s;
+	struct tg_reading r;
+	char names[128];
+
+	edit(&c, "proc/100/net/dev", "    lo:",
+		"docker0: 5 1 0 0 0 0 0 0 5 1 0 0 0 0 0 0\nveth9: 6 1 0 0 0 0 0 0 6 1 0 0 0 0 0 0\n"
+		"    lo:");
+	for (int i = 0; i < 2; i++) {
+		static const char *const what[] = { "docker0/bridge", "veth9/brport" };
+		char command[256];
+
+		snprintf(command, sizeof(command), "mkdir -p '%s/sys/class/net/%s'", c.folder,
+			what[i]);
+		T_EQ_I(system(command), 0);
+	}
+	s = sampler_at(c.folder, 100);
+	tg_sampler_read(s, 0, &r);
+	T_EQ_I(sum(&r, "net.rx_bytes", names, sizeof(names)), 200513349);
+	T_EQ_S(names, "eth0 ");
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
+/* 8: cores go and come: a row belongs to its name, not to its place */
+static void test_hotplug(void)
+{
+	struct copy c = copy_of("workstation");
+	struct tg_sampler *s = sampler_at(c.folder, 500);
+	struct tg_reading r;
+	unsigned generation;
+	int64_t cpu3;
+
+	tg_sampler_read(s, 0, &r);
+	generation = r.generation;
+	cpu3 = column(&r, "core.busy_ns", "cpu3");
+	T_OK(cpu3 > 0);
+	edit(&c, "proc/stat", "cpu1 1335498 38966 575001 11155401 3320 0 2800 4 100 24\n", "");
+	tg_sampler_read(s, 0, &r);
+	T_EQ_I(r.generation, generation);
+	MISSING("core.busy_ns", "cpu1");
+	VALUE("core.busy_ns", "cpu3", cpu3);
+	VALUE("node.cores", "", 3);
+	edit(&c, "proc/stat", "intr ", "cpu7 1 0 0 0 0 0 0 0 0 0\nintr ");
+	tg_sampler_read(s, 0, &r);
+	T_OK(r.generation != generation);
+	VALUE("core.busy_ns", "cpu7", 10000000);
+	VALUE("core.busy_ns", "cpu3", cpu3);
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
+/* 24: a counter that was reset is shown as it is; a device that is gone is missing, not 0 */
+static void test_resets(void)
+{
+	struct copy c = copy_of("workstation");
+	struct tg_sampler *s = sampler_at(c.folder, 500);
+	struct tg_reading r;
+
+	tg_sampler_read(s, 0, &r);
+	VALUE("disk.read_ops", "sda", 40);
+	edit(&c, "proc/diskstats", "sda 40 9906 320", "sda 3 1 24");
+	edit(&c, "proc/diskstats", "nvme1n1 300", "gone");
+	tg_sampler_read(s, 0, &r);
+	VALUE("disk.read_ops", "sda", 3);
+	VALUE("disk.read_bytes", "sda", 24 * 512);
+	MISSING("disk.read_ops", "nvme1n1");
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
+/* 12, 37: what is not to be had is missing, and the source says why */
+static void test_bare(void)
+{
+	struct tg_sampler *s = sampler_of("bare", 60);
+	struct tg_source_info info[32];
+	struct tg_reading r;
+	size_t n = tg_sampler_sources(s, info, TG_ARRAY_SIZE(info));
+	int unavailable = 0;
+
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	/* a kernel without children files: found by their parents, whatever their numbers */
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	VALUE("tree.processes", "", 3);
+	VALUE("tree.cpu_ns", "", (10 + 10 + 2) * INT64_C(10000000));
+	MISSING("tree.read_bytes", "");
+	MISSING("root.read_bytes", "");
+	VALUE("tree.denied", "", 3);
+	MISSING("node.procs_running", "");
+	MISSING("node.mem_used_bytes", "");
+	MISSING("node.swap_used_bytes", "");
+	T_OK(!has_column(&r, "psi.cpu_some_ns", ""));
+	T_OK(!has_column(&r, "cgroup.cpu_ns", ""));
+	for (size_t i = 0; i < n; i++) {
+		unavailable += !info[i].available;
+		T_OK(info[i].available == (info[i].why[0] == '\0'));
+	}
+	T_EQ_I(unavailable, 4); /* cgroup, disk, net, psi */
+	tg_sampler_free(s);
+}
+
+/* 2: no root yet, then one; one that is not there */
+static void test_root(void)
+{
+	struct tg_sampler *s = sampler_of("container_v2", 0);
+	struct tg_reading r;
+
+	tg_sampler_read(s, 0, &r);
+	MISSING("tree.cpu_ns", "");
+	MISSING("root.read_bytes", "");
+	MISSING("cgroup.cpu_ns", "");
+	VALUE("node.cores", "", 4);
+	T_OK(r.t_ns > 0);
+	tg_sampler_set_root(s, 100);
+	tg_sampler_read(s, 0, &r);
+	VALUE("tree.processes", "", 4);
+	VALUE("cgroup.oom_kills", "", 2);
+	tg_sampler_set_root(s, 101);
+	tg_sampler_read(s, 0, &r);
+	VALUE("tree.processes", "", 2);
+	tg_sampler_set_root(s, 99999);
+	tg_sampler_read(s, 0, &r);
+	MISSING("tree.cpu_ns", "");
+	tg_sampler_free(s);
+}
+
+struct told {
+	int births, deaths;
+	char line[8][256];
+	int64_t value[8][TG_FIELDS];
+	int64_t death_cpu_ns;
+};
+
+static void on_birth(void *ctx, const struct tg_birth *b)
+{
+	struct told *t = ctx;
+
+	if (b->entity < 8)
+		snprintf(t->line[b->entity], sizeof(t->line[0]), "%d %d %s [%s]", b->pid, b->ppid,
+			b->comm, b->args ? b->args : "-");
+	t->births++;
+}
+
+static void on_death(void *ctx, int64_t t_ns, uint32_t entity, pid_t pid, int64_t cpu_ns)
+{
+	struct told *t = ctx;
+
+	(void)t_ns;
+	(void)entity;
+	(void)pid;
+	t->death_cpu_ns = cpu_ns;
+	t->deaths++;
+}
+
+static void on_value(void *ctx, int64_t t_ns, uint32_t entity, uint32_t field, int64_t value)
+{
+	struct told *t = ctx;
+
+	(void)t_ns;
+	if (entity < 8 && field < TG_FIELDS)
+		t->value[entity][field] = value;
+}
+
+static struct tg_sampler *told_sampler(const char *folder, struct told *t, bool no_args)
+{
+	struct tg_sampler_options options = {
+		.root = 100, .no_args = no_args, .hooks = { on_birth, on_death, on_value, t }
+	};
+	struct tg_sampler *s = NULL;
+
+	options.root_fd = open(folder, O_RDONLY | O_DIRECTORY);
+	T_EQ_I(tg_sampler_new(&s, &options, NULL), 0);
+	close(options.root_fd);
+	return s;
+}
+
+static void test_hooks(void)
+{
+	struct copy c = copy_of("container_v2");
+	struct told t = { 0 };
+	struct tg_sampler *s = told_sampler(c.folder, &t, false);
+	struct tg_reading r;
+	char command[128];
+
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(t.births, 4);
+	T_EQ_S(t.line[0], "100 1 python3 [python3 -m ipykernel_launcher --token=***]");
+	T_EQ_S(t.line[1], "101 100 a) b (c [work a b]");
+	T_EQ_S(t.line[2], "102 100 thread child [sleep 60]");
+	T_EQ_S(t.line[3], "103 101 grandchild [x]");
+	T_EQ_I(t.value[0][TG_FIELD_CPU_NS], INT64_C(5000000000));
+	T_EQ_I(t.value[0][TG_FIELD_HWM_BYTES], 40000 * 1024);
+	T_EQ_I(t.value[0][TG_FIELD_READ_BYTES], 1048576);
+	T_EQ_I(t.value[0][TG_FIELD_THREADS], 2);
+	/* 11: after exec it is the same process by another name */
+	edit(&c, "proc/102/stat", "thread child", "other");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(t.births, 5);
+	T_EQ_S(t.line[2], "102 100 other [sleep 60]");
+	/* 7: a zombie keeps its CPU time, has no memory, does not run */
+	edit(&c, "proc/101/stat", ") R ", ") Z ");
+	tg_sampler_read(s, 0, &r);
+	VALUE("tree.processes", "", 3);
+	VALUE("tree.cpu_ns", "", INT64_C(16600000000));
+	VALUE("tree.rss_bytes", "", 13000 * 4096);
+	T_EQ_I(t.deaths, 1);
+	T_EQ_I(t.death_cpu_ns, INT64_C(10000000000));
+	/* waited for: its 10 s move into its parent's figures */
+	snprintf(command, sizeof(command), "rm -r '%s/proc/101'", c.folder);
+	T_EQ_I(system(command), 0);
+	edit(&c, "proc/100/stat", "400 100 30 20 ", "400 100 930 120 ");
+	edit(&c, "proc/100/io", "rchar: 323934931", "rchar: 323935931");
+	edit(&c, "proc/100/io", "wchar: 323929600", "wchar: 323931600");
+	edit(&c, "proc/100/io", "syscr: 632687", "syscr: 632697");
+	edit(&c, "proc/100/io", "syscw: 632675", "syscw: 632695");
+	edit(&c, "proc/100/io", "read_bytes: 1048576", "read_bytes: 1052672");
+	edit(&c, "proc/100/io", "\nwrite_bytes: 323932160", "\nwrite_bytes: 323940352");
+	tg_sampler_read(s, 0, &r);
+	T_EQ_I(t.deaths, 1);
+	VALUE("tree.cpu_ns", "", INT64_C(16600000000));
+	VALUE("tree.rchar_bytes", "", 323934931 + 2 * 1000);
+	VALUE("tree.read_bytes", "", 1048576 + 2 * 4096);
+	/* one that goes without anybody waiting for it is kept */
+	snprintf(command, sizeof(command), "rm -r '%s/proc/102'", c.folder);
+	T_EQ_I(system(command), 0);
+	tg_sampler_read(s, 0, &r);
+	tg_sampler_read(s, 0, &r);
+	VALUE("tree.cpu_ns", "", INT64_C(16600000000));
+	VALUE("tree.read_bytes", "", 1048576 + 2 * 4096);
+	VALUE("tree.processes", "", 2);
+	tg_sampler_free(s);
+	memset(&t, 0, sizeof(t));
+	s = told_sampler(c.folder, &t, true);
+	tg_sampler_read(s, 0, &r);
+	T_EQ_S(t.line[0], "100 1 python3 [-]");
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
+/* A kernel that starts again: the new process with another start time under the same number */
+static void test_reuse(void)
+{
+	struct copy c = copy_of("container_v2");
+	struct told t = { 0 };
+	struct tg_sampler *s = told_sampler(c.folder, &t, false);
+	struct tg_reading r;
+
+	tg_sampler_read(s, 0, &r);
+	edit(&c, "proc/102/stat", " 81400 ", " 99999 ");
+	edit(&c, "proc/102/stat", " 50 50 0 0 ", " 1 0 0 0 ");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(t.births, 5);
+	T_EQ_I(t.deaths, 1);
+	VALUE("tree.cpu_ns", "", INT64_C(16600000000) + 10000000);
+	VALUE("tree.processes", "", 4);
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
+/* Half a number is never a number: each file cut at each byte gives the value or nothing. */
+static void test_truncated(const char *machine, pid_t root, const char *path)
+{
+	struct copy c = copy_of(machine);
+	struct tg_buf whole = TG_BUF_INIT;
+	struct tg_sampler *s = sampler_at(c.folder, root);
+	struct tg_reading full, r;
+	char file[256];
+	int wrong = 0;
+
+	tg_sampler_read(s, TG_READ_REFRESH, &full);
+	snprintf(file, sizeof(file), "%s/%s", c.folder, path);
+	T_EQ_I(tg_file_read(AT_FDCWD, file, 1 << 20, &whole, NULL), 0);
+	for (size_t cut = 0; cut < whole.len; cut++) {
+		struct tg_sampler_options options = { .root = root };
+		struct tg_sampler *other;
+
+		options.root_fd = open(c.folder, O_RDONLY | O_DIRECTORY);
+		put_file(&c, path, whole.data, cut);
+		if (tg_sampler_new(&other, &options, NULL) < 0)
+			abort();
+		close(options.root_fd);
+		tg_sampler_read(other, TG_READ_REFRESH, &r);
+		for (size_t i = 0; i < full.n; i++) {
+			int64_t v =
+				column(&r, full.column[i].metric->name, full.column[i].instance);
+
+			/* these count lines, processes and what may be read of them */
+			if (!strcmp(full.column[i].metric->name, "node.cores") ||
+				(!strncmp(full.column[i].metric->name, "tree.", 5) &&
+					strstr(path, "proc/1")) ||
+				!strcmp(full.column[i].metric->name, "self.cpu_ns"))
+				continue;
+			if (v != TG_MISSING && v != full.value[i]) {
+				fprintf(stderr, "# %s cut at %zu: %s %s is %" PRId64 "\n", path,
+					cut, full.column[i].metric->name, full.column[i].instance,
+					v);
+				wrong++;
+			}
+		}
+		tg_sampler_free(other);
+	}
+	T_EQ_I(wrong, 0);
+	tg_sampler_free(s);
+	tg_buf_release(&whole);
+	copy_remove(&c);
+}
+
+static void test_declarations(void)
+{
+	static const char *const unit[] = { "ns", "bytes", "ops", "count" };
+	struct tg_sampler *s = sampler_of("container_v2", 100);
+	struct tg_source_info info[32];
+	size_t n = tg_sampler_sources(s, info, TG_ARRAY_SIZE(info));
+
+	T_OK(n > 5 && n <= TG_ARRAY_SIZE(info));
+	for (size_t i = 0; i < n; i++) {
+		T_OK(info[i].help[0] && info[i].n_metrics > 0);
+		for (size_t k = 0; k < info[i].n_metrics; k++) {
+			const struct tg_metric *m = &info[i].metric[k];
+			bool known = false;
+
+			for (size_t u = 0; u < TG_ARRAY_SIZE(unit); u++)
+				known |= !strcmp(m->unit, unit[u]);
+			if (!known || !m->help[0] || !strchr(m->name, '.'))
+				T_EQ_S(m->name, "a metric with a unit, help and a dotted name");
+			/* the name says the unit, so that no one has to look it up */
+			if (!strcmp(m->unit, "ns") || !strcmp(m->unit, "bytes"))
+				T_OK(strstr(m->name, m->unit) != NULL);
+		}
+	}
+	tg_sampler_free(s);
+}
+
+int main(void)
+{
+	test_container();
+	test_node();
+	test_limits();
+	test_cgroup_v1();
+	test_cgroup_moves();
+	test_devices();
+	test_container_in_container();
+	test_hotplug();
+	test_resets();
+	test_bare();
+	test_root();
+	test_hooks();
+	test_reuse();
+	test_truncated("container_v2", 100, "proc/stat");
+	test_truncated("container_v2", 100, "proc/meminfo");
+	test_truncated("container_v2", 100, "proc/100/net/dev");
+	test_truncated("container_v2", 100, "proc/diskstats");
+	test_truncated("container_v2", 100, "proc/100/stat");
+	test_truncated("container_v2", 100, "proc/100/statm");
+	test_truncated("container_v2", 100, "proc/100/io");
+	test_truncated("container_v2", 100, "proc/100/task/100/children");
+	test_truncated("container_v2", 100, "proc/self/mountinfo");
+	test_truncated("container_v2", 100, "proc/pressure/io");
+	test_truncated("container_v2", 100, "sys/fs/cgroup/cpu.stat");
+	test_truncated("container_v2", 100, "sys/fs/cgroup/memory.current");
+	test_truncated("container_v2", 100, "sys/fs/cgroup/memory.max");
+	test_truncated("container_v2", 100, "sys/fs/cgroup/memory.stat");
+	test_truncated("container_v2", 100, "sys/fs/cgroup/memory.events");
+	test_truncated(
+		"batch_v1", 200, "sys/fs/cgroup/memory/slurm/job_7/step_0/memory.usage_in_bytes");
+	test_declarations();
+	return t_done();
+}
