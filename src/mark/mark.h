@@ -79,12 +79,13 @@ int tg_mark_bye(struct tg_mark *m); /* finish the file and end */
 
 /*
  * Questions. Each sends a request with a number of the caller's; the answer comes as one message:
- *   hello  {"re":n,"file":path,"socket":path,"session":k,"warning":text or absent}
+ *   hello  {"re":n,"file":path,"socket":path,"session":k,"warning":text or absent}; without a
+ *          session the file could not be opened (yet), and the warning says why
  *   flush  {"re":n,"offset":bytes}
  *   usage  {"re":n, and the keys of an ipykernel's usage_reply, what is unknown left out:
  *           "hostname":…,"pid":root,"kernel_cpu":per cent of a core (tree),"kernel_memory":bytes
  *           (tree),"cpu_count":n,"host_cpu_percent":x,"host_virtual_memory":{"total":…,
- *           "available":…,"percent":…,"used":…,"free":…}, then ours:
+ *           "available":…,"percent":…,"used":…}, then ours:
  *           "limit_cores":x,"limit_cores_why":text,"limit_bytes":…,"limit_bytes_why":text}
  * What the recorder could not understand or do it answers with {"re":n,"error":sentence}.
  */

@@ -9,8 +9,8 @@
 #include "recorder/events.h"
 #include "recorder/live.h"
 #include "recorder/pace.h"
+#include "recorder/reply.h"
 #include "recorder/rows.h"
-#include "recorder/usage.h"
 #include "recorder/watch.h"
 #include "sample/sampler.h"
 
@@ -30,7 +30,7 @@ struct tg_job {
 	struct tg_events events;
 	struct tg_live spans;
 	struct tg_crowd crowd;
-	struct tg_usage usage;
+	struct tg_reply usage;
 	struct tg_limits limits;
 	struct tg_drift drift;
 	struct tg_pace pace;
@@ -111,7 +111,7 @@ static void read_row(struct tg_job *j, unsigned flags, int64_t now)
 	tg_sampler_read(j->sampler, flags, &reading);
 	tg_rows_add(&j->rows, &reading);
 	if (!(flags & TG_READ_EDGE))
-		tg_usage_take(&j->usage, &reading);
+		tg_reply_take(&j->usage, &reading);
 	flush_within(j, now, active(j) ? FLUSH_NS : IDLE_FLUSH_NS);
 	if (j->events.lines.len >= TG_EVENTS_FULL)
 		tg_rows_flush_events(&j->rows, &j->events);
@@ -415,7 +415,7 @@ void tg_job_flush(struct tg_job *j, int64_t now_ns)
 
 void tg_job_usage(struct tg_job *j, int64_t n, struct tg_buf *out)
 {
-	tg_usage_json(&j->usage, n, j->root.pid, &j->limits, out);
+	tg_reply_json(&j->usage, n, j->root.pid, &j->limits, out);
 }
 
 static void alive_event(void *ctx, uint32_t entity, pid_t pid, const char *comm)

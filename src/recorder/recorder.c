@@ -53,10 +53,10 @@ static void answer_hello(struct recorder *r, uint64_t client, int64_t n)
 	tg_jw_init(&w, &out);
 	tg_jw_begin_object(&w);
 	tg_jw_kint(&w, "re", n);
-	if (r->state.open) {
-		tg_jw_kstr(&w, "file", r->state.file);
+	/* where it will be, when it is not open yet */
+	tg_jw_kstr(&w, "file", r->state.file[0] ? r->state.file : r->o.output);
+	if (r->state.open)
 		tg_jw_kint(&w, "session", r->state.session);
-	}
 	tg_jw_kstr(&w, "socket", r->socket_path.data);
 	if (r->state.warning[0])
 		tg_jw_kstr(&w, "warning", r->state.warning);

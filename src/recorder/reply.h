@@ -4,8 +4,8 @@
  * ipykernel's usage_reply, but for the whole tree and with its effective limits. Rates are those
  * between the last two ticks. What is unknown is left out.
  */
-#ifndef TG_RECORDER_USAGE_H
-#define TG_RECORDER_USAGE_H
+#ifndef TG_RECORDER_REPLY_H
+#define TG_RECORDER_REPLY_H
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -14,31 +14,29 @@
 #include "sample/sampler.h"
 
 /* The columns that the answer needs. */
-enum tg_usage_value {
-	TG_USAGE_TREE_CPU_NS,
-	TG_USAGE_TREE_PSS_BYTES,
-	TG_USAGE_TREE_RSS_BYTES,
-	TG_USAGE_NODE_BUSY_NS,
-	TG_USAGE_NODE_TOTAL_BYTES,
-	TG_USAGE_NODE_AVAILABLE_BYTES,
-	TG_USAGE_NODE_FREE_BYTES,
-	TG_USAGE_NODE_CACHED_BYTES,
-	TG_USAGE_NODE_BUFFERS_BYTES,
-	TG_USAGE_VALUES
+enum tg_reply_value {
+	TG_REPLY_TREE_CPU_NS,
+	TG_REPLY_TREE_PSS_BYTES,
+	TG_REPLY_TREE_RSS_BYTES,
+	TG_REPLY_NODE_BUSY_NS,
+	TG_REPLY_NODE_TOTAL_BYTES,
+	TG_REPLY_NODE_UNAVAILABLE_BYTES,
+	TG_REPLY_NODE_USED_BYTES,
+	TG_REPLY_VALUES
 };
 
-struct tg_usage {
+struct tg_reply {
 	unsigned generation; /* of the columns that `column` was found in; 0: none */
-	int column[TG_USAGE_VALUES]; /* where they are in a reading; -1: not there */
+	int column[TG_REPLY_VALUES]; /* where they are in a reading; -1: not there */
 	int64_t t_ns[2]; /* before last and last */
-	int64_t value[2][TG_USAGE_VALUES];
+	int64_t value[2][TG_REPLY_VALUES];
 };
 
 /* A full reading (not an edge's) was taken. */
-void tg_usage_take(struct tg_usage *u, const struct tg_reading *reading);
+void tg_reply_take(struct tg_reply *u, const struct tg_reading *reading);
 
 /* Append the answer to question `n`. */
-void tg_usage_json(const struct tg_usage *u, int64_t n, pid_t root, const struct tg_limits *limits,
+void tg_reply_json(const struct tg_reply *u, int64_t n, pid_t root, const struct tg_limits *limits,
 	struct tg_buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "recorder/usage.h"
+#include "recorder/reply.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -7,21 +7,19 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-static const char *const names[TG_USAGE_VALUES] = {
-	[TG_USAGE_TREE_CPU_NS] = "tree.cpu_ns",
-	[TG_USAGE_TREE_PSS_BYTES] = "tree.pss_bytes",
-	[TG_USAGE_TREE_RSS_BYTES] = "tree.rss_bytes",
-	[TG_USAGE_NODE_BUSY_NS] = "node.cpu_busy_ns",
-	[TG_USAGE_NODE_TOTAL_BYTES] = "node.mem_total_bytes",
-	[TG_USAGE_NODE_AVAILABLE_BYTES] = "node.mem_available_bytes",
-	[TG_USAGE_NODE_FREE_BYTES] = "node.mem_free_bytes",
-	[TG_USAGE_NODE_CACHED_BYTES] = "node.mem_cached_bytes",
-	[TG_USAGE_NODE_BUFFERS_BYTES] = "node.mem_buffers_bytes",
+static const char *const names[TG_REPLY_VALUES] = {
+	[TG_REPLY_TREE_CPU_NS] = "tree.cpu_ns",
+	[TG_REPLY_TREE_PSS_BYTES] = "tree.pss_bytes",
+	[TG_REPLY_TREE_RSS_BYTES] = "tree.rss_bytes",
+	[TG_REPLY_NODE_BUSY_NS] = "node.cpu_busy_ns",
+	[TG_REPLY_NODE_TOTAL_BYTES] = "node.mem_total_bytes",
+	[TG_REPLY_NODE_UNAVAILABLE_BYTES] = "node.mem_used_bytes",
+	[TG_REPLY_NODE_USED_BYTES] = "node.mem_used_nocache_bytes",
 };
 
-static void find_columns(struct tg_usage *u, const struct tg_reading *reading)
+static void find_columns(struct tg_reply *u, const struct tg_reading *reading)
 {
-	for (int i = 0; i < TG_USAGE_VALUES; i++) {
+	for (int i = 0; i < TG_REPLY_VALUES; i++) {
 		u->column[i] = -1;
 		for (size_t k = 0; k < reading->n; k++)
 			if (!reading->column[k].instance[0] &&
@@ -31,19 +29,19 @@ static void find_columns(struct tg_usage *u, const struct tg_reading *reading)
 	u->generation = reading->generation;
 }
 
-void tg_usage_take(struct tg_usage *u, const struct tg_reading *reading)
+void tg_reply_take(struct tg_reply *u, const struct tg_reading *reading)
 {
 	if (u->t_ns[1] == 0 || u->generation != reading->generation)
 		find_columns(u, reading);
 	u->t_ns[0] = u->t_ns[1];
 	memcpy(u->value[0], u->value[1], sizeof(u->value[0]));
 	u->t_ns[1] = reading->t_ns;
-	for (int i = 0; i < TG_USAGE_VALUES; i++)
+	for (int i = 0; i < TG_REPLY_VALUES; i++)
 		u->value[1][i] = u->column[i] < 0 ? TG_MISSING : reading->value[u->column[i]];
 }
 
 /* ns of CPU per ns, between the last two readings; NAN when that is unknown. */
-static double rate(const struct tg_usage *u, enum tg_usage_value what)
+static double rate(const struct tg_reply *u, enum tg_reply_value what)
 {
 	int64_t a = u->value[0][what], b = u->value[1][what];
 
@@ -52,7 +50,7 @@ static double rate(const struct tg_usage *u, enum tg_usage_value what)
 	return (double)(b - a) / (double)(u->t_ns[1] - u->t_ns[0]);
 }
 
-static int64_t now_value(const struct tg_usage *u, enum tg_usage_value what)
+static int64_t now_value(const struct tg_reply *u, enum tg_reply_value what)
 {
 	return u->t_ns[1] ? u->value[1][what] : TG_MISSING;
 }
@@ -71,31 +69,29 @@ static void add_fixed(struct tg_jw *w, const char *key, double v)
 	tg_jw_fixed(w, v, 1);
 }
 
-static void add_node_memory(struct tg_jw *w, const struct tg_usage *u)
+/* psutil's virtual_memory(), as far as it is sampled. */
+static void add_node_memory(struct tg_jw *w, const struct tg_reply *u)
 {
-	int64_t total = now_value(u, TG_USAGE_NODE_TOTAL_BYTES);
-	int64_t available = now_value(u, TG_USAGE_NODE_AVAILABLE_BYTES);
+	int64_t total = now_value(u, TG_REPLY_NODE_TOTAL_BYTES);
+	int64_t unavailable = now_value(u, TG_REPLY_NODE_UNAVAILABLE_BYTES);
 
 	if (total == TG_MISSING || total <= 0)
 		return;
 	tg_jw_key(w, "host_virtual_memory");
 	tg_jw_begin_object(w);
 	tg_jw_kint(w, "total", total);
-	if (available != TG_MISSING) {
-		tg_jw_kint(w, "available", available);
-		add_fixed(w, "percent", 100.0 * (double)(total - available) / (double)total);
-		tg_jw_kint(w, "used", total - available);
+	if (unavailable != TG_MISSING) {
+		tg_jw_kint(w, "available", total - unavailable);
+		add_fixed(w, "percent", 100.0 * (double)unavailable / (double)total);
 	}
-	add_int(w, "free", now_value(u, TG_USAGE_NODE_FREE_BYTES));
-	add_int(w, "buffers", now_value(u, TG_USAGE_NODE_BUFFERS_BYTES));
-	add_int(w, "cached", now_value(u, TG_USAGE_NODE_CACHED_BYTES));
+	add_int(w, "used", now_value(u, TG_REPLY_NODE_USED_BYTES));
 	tg_jw_end_object(w);
 }
 
-void tg_usage_json(const struct tg_usage *u, int64_t n, pid_t root, const struct tg_limits *limits,
+void tg_reply_json(const struct tg_reply *u, int64_t n, pid_t root, const struct tg_limits *limits,
 	struct tg_buf *out)
 {
-	int64_t memory = now_value(u, TG_USAGE_TREE_PSS_BYTES);
+	int64_t memory = now_value(u, TG_REPLY_TREE_PSS_BYTES);
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	char host[256] = "";
 	struct tg_jw w;
@@ -107,14 +103,14 @@ void tg_usage_json(const struct tg_usage *u, int64_t n, pid_t root, const struct
 	tg_jw_kstr(&w, "hostname", host);
 	if (root > 0)
 		tg_jw_kint(&w, "pid", root);
-	add_fixed(&w, "kernel_cpu", 100.0 * rate(u, TG_USAGE_TREE_CPU_NS));
+	add_fixed(&w, "kernel_cpu", 100.0 * rate(u, TG_REPLY_TREE_CPU_NS));
 	/* shared pages once where they are known, as an ipykernel counts */
 	add_int(&w, "kernel_memory",
-		memory != TG_MISSING ? memory : now_value(u, TG_USAGE_TREE_RSS_BYTES));
+		memory != TG_MISSING ? memory : now_value(u, TG_REPLY_TREE_RSS_BYTES));
 	if (cpus > 0) {
 		tg_jw_kint(&w, "cpu_count", cpus);
 		add_fixed(&w, "host_cpu_percent",
-			100.0 * rate(u, TG_USAGE_NODE_BUSY_NS) / (double)cpus);
+			100.0 * rate(u, TG_REPLY_NODE_BUSY_NS) / (double)cpus);
 	}
 	add_node_memory(&w, u);
 	if (limits->cores_milli != TG_MISSING) {
