@@ -29,6 +29,7 @@ int tg_cli_run_word(const struct tg_word *word, int argc, char **argv);
 /* The commands, one file each. */
 int tg_cmd_install(int argc, char **argv); /* and uninstall: argv[0] says which */
 int tg_cmd_kernel(int argc, char **argv);
+int tg_cmd_recorder(int argc, char **argv);
 int tg_cmd_version(int argc, char **argv);
 
 #endif

@@ -12,6 +12,8 @@ static const struct tg_cli_command commands[] = {
 	{ "install", "put the kernelspec of a recorded kernel in place", false, tg_cmd_install },
 	{ "uninstall", "remove it", false, tg_cmd_install },
 	{ "kernel", "the kernel that Jupyter starts", false, tg_cmd_kernel },
+	{ "recorder", "record a process tree (a role that is started by others)", true,
+		tg_cmd_recorder },
 	{ "version", "print the version", true, tg_cmd_version },
 };
 
