@@ -227,12 +227,15 @@ static void write_surface(cairo_surface_t *surface, double scale, struct tg_buf 
 	size_t stride = (size_t)cairo_image_surface_get_stride(surface) / sizeof(uint32_t);
 	uint32_t *rgb = (uint32_t *)(void *)cairo_image_surface_get_data(surface);
 	uint8_t *index = tg_xmalloc(w * h);
-	uint32_t colour[TG_PNG_COLOURS];
+	uint32_t colour[TG_PNG_COLOURS], inks[TG_N_INKS];
 	size_t n;
+
+	for (size_t i = 0; i < TG_N_INKS; i++)
+		inks[i] = tg_ink_light((enum tg_ink)i);
 
 	for (size_t y = 1; stride != w && y < h; y++)
 		memmove(rgb + y * w, rgb + y * stride, w * sizeof(*rgb));
-	n = tg_png_quantize(rgb, w * h, index, colour);
+	n = tg_png_quantize(rgb, w * h, inks, TG_N_INKS, index, colour);
 	tg_png_write(
 		out, index, (uint32_t)w, (uint32_t)h, colour, n, (uint32_t)(DPI_METRE * scale));
 	free(index);

@@ -66,7 +66,7 @@ void tg_png_write(struct tg_buf *out, const uint8_t *pixel, uint32_t width, uint
 	}
 	packed = tg_xmalloc(n_packed);
 	/* Cannot fail: the room is compressBound() and zlib's own memory is small. */
-	if (compress2(packed, &n_packed, raw, line * height, 6) != Z_OK)
+	if (compress2(packed, &n_packed, raw, line * height, 9) != Z_OK)
 		n_packed = 0;
 	put_chunk(out, "IDAT", packed, n_packed);
 	put_chunk(out, "IEND", "", 0);
@@ -111,7 +111,8 @@ static uint32_t nearest(uint32_t rgb, const uint32_t *colour, size_t n)
 	return best;
 }
 
-size_t tg_png_quantize(const uint32_t *rgb, size_t n, uint8_t *index, uint32_t *colour)
+size_t tg_png_quantize(const uint32_t *rgb, size_t n, const uint32_t *keep, size_t n_keep,
+	uint8_t *index, uint32_t *colour)
 {
 	struct slot *table = tg_xcalloc(SLOTS, sizeof(*table));
 	struct slot **used = tg_xcalloc(SLOTS_USED, sizeof(struct slot *));
@@ -131,6 +132,12 @@ size_t tg_png_quantize(const uint32_t *rgb, size_t n, uint8_t *index, uint32_t *
 		if (s->count || (n_used && used[n_used - 1] == s))
 			s->count += (uint32_t)(run - i);
 		i = run;
+	}
+	for (size_t i = 0; i < n_keep; i++) {
+		struct slot *s = find(table, keep[i]);
+
+		if (s->count)
+			s->count = UINT32_MAX;
 	}
 	qsort(used, n_used, sizeof(*used), by_count);
 	n_colours = TG_MIN(n_used, TG_PNG_COLOURS);

@@ -434,7 +434,8 @@ static void put_head(struct tg_vega *v)
 		"{\"font\":\"" FONT
 		"\",\"view\":{\"stroke\":null},\"axis\":{\"labelColor\":\"" TG_GREY_BOTH
 		"\",\"gridColor\":\"" TG_GREY_BOTH "\",\"gridOpacity\":0.22,\"domain\":false,"
-		"\"ticks\":false,\"labelFontSize\":11,\"labelPadding\":5},\"title\":{\"color\":"
+		"\"ticks\":false,\"labelFontSize\":11,\"labelPadding\":5,\"title\":null,"
+		"\"labelOverlap\":false},\"title\":{\"color\":"
 		"\"" TG_GREY_BOTH "\",\"subtitleColor\":\"" TG_GREY_BOTH "\",\"anchor\":\"start\","
 		"\"frame\":\"group\",\"fontSize\":16,\"fontWeight\":600,\"subtitleFontSize\":12,"
 		"\"offset\":10}}";

@@ -60,8 +60,6 @@ void tg_vega_put_axis(struct tg_jw *w, const struct tg_ticks *t, bool labels, bo
 	char text[TG_NUM_SIZE];
 
 	tg_vega_begin_object(w, "axis");
-	tg_jw_key(w, "title");
-	tg_jw_null(w);
 	tg_vega_begin_array(w, "values");
 	for (size_t i = 0; i < t->n; i++)
 		tg_vega_put_number(w, (double)i * t->step, 12);
@@ -80,8 +78,6 @@ void tg_vega_put_axis(struct tg_jw *w, const struct tg_ticks *t, bool labels, bo
 		tg_buf_addf(&expr, "%s)]", text);
 		tg_jw_kstr(w, "labelExpr", expr.data);
 		tg_buf_release(&expr);
-		/* Our own choice is spaced already; Vega's would drop labels by font. */
-		tg_jw_kbool(w, "labelOverlap", false);
 	} else {
 		tg_jw_kbool(w, "labels", false);
 	}

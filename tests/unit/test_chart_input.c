@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Charts of odd data and hostile labels: nothing breaks, nothing leaves its place. */
+#include "sample_chart.h"
+
+#include <ctype.h>
+
+#include "base/json.h"
+#include "render/font.h"
+#include "render/layout.h"
+#include "render/palette.h"
+#include "render/text.h"
+
+#include "base/mem.h"
+
+/* All writers at once; the SVG is left in `svg`. */
+static void draw_all(const struct tg_chart *c, struct tg_buf *svg)
+{
+	struct tg_buf other = TG_BUF_INIT;
+	struct tg_json *json;
+
+	tg_buf_clear(svg);
+	tg_chart_svg(c, "x9", svg);
+	T_OK(!strncmp(svg->data, "<svg ", 5));
+	T_OK(!strcmp(svg->data + svg->len - 7, "</svg>\n"));
+	tg_chart_vega(c, &other);
+	json = tg_json_parse(other.data, other.len, NULL);
+	T_OK(tg_json_is_object(json));
+	tg_json_free(json);
+	tg_buf_clear(&other);
+	T_EQ_I(tg_chart_png(c, 1, &other, NULL), 0);
+	T_OK(other.len > 100);
+	tg_buf_clear(&other);
+	tg_chart_text(c, &other);
+	for (size_t i = 0; i < other.len; i++)
+		if ((unsigned char)other.data[i] < 0x20 && other.data[i] != '\n')
+			T_OK(!"control character in the plain text");
+	tg_buf_release(&other);
+}
+
+static struct tg_series *flat_series(struct tg_chart *c, size_t n, double value)
+{
+	struct tg_series *s = tg_panel_series(tg_chart_panel(c, "title", "unit"), "name",
+		TG_HUE_READ, TG_STYLE_BAND | TG_STYLE_AREA);
+
+	s->n_buckets = n;
+	s->bucket = tg_xcalloc(n, sizeof(*s->bucket));
+	for (size_t i = 0; i < n; i++)
+		s->bucket[i] = (struct tg_bucket){ c->t_end * (double)i / (double)n,
+			c->t_end * (double)(i + 1) / (double)n, value / 2, value, value * 0.75 };
+	return s;
+}
+
+static void test_odd_data(void)
+{
+	struct tg_buf svg = TG_BUF_INIT;
+	struct tg_chart c = { .t_end = 0 };
+
+	draw_all(&c, &svg); /* nothing at all */
+	tg_chart_panel(&c, NULL, NULL); /* no series, no title */
+	flat_series(&c, 0, 1);
+	flat_series(&c, 1, NAN);
+	flat_series(&c, 200, NAN);
+	draw_all(&c, &svg);
+	T_OK(!strstr(svg.data, "nan"));
+	tg_chart_free(&c);
+
+	for (double v = 1e-12; v <= 1e15; v *= 1000) {
+		c = (struct tg_chart){ .t_end = v };
+		flat_series(&c, 3, v);
+		flat_series(&c, 3, 0);
+		tg_panel_limit(&c.panel[0], "limit", v);
+		tg_panel_limit(&c.panel[0], "far", 1000 * v);
+		tg_panel_limit(&c.panel[0], NULL, NAN);
+		tg_panel_limit(&c.panel[0], NULL, INFINITY);
+		tg_chart_band(&c, "all", 0, v, false);
+		tg_chart_band(&c, "wrong", v, 0, true);
+		draw_all(&c, &svg);
+		T_OK(strstr(svg.data, ">limit</text>") != NULL);
+		T_OK(strstr(svg.data, ">↑ far</text>") != NULL);
+		T_OK(!strstr(svg.data, "inf") && !strstr(svg.data, "nan"));
+		tg_chart_free(&c);
+	}
+}
+
+/* One bucket between gaps has a mark of its own, also where it is narrower than a pixel. */
+static void test_lone_bucket(void)
+{
+	struct tg_buf svg = TG_BUF_INIT;
+	struct tg_chart c = { .t_end = 1000 };
+	struct tg_series *s = flat_series(&c, 1500, NAN);
+
+	s->bucket[700] = (struct tg_bucket){ s->bucket[700].t0, s->bucket[700].t1, 5, 5, 5 };
+	draw_all(&c, &svg);
+	T_OK(strstr(svg.data, "<circle class=\"line\"") != NULL);
+	tg_chart_free(&c);
+	tg_buf_release(&svg);
+}
+
+static void test_many_bands(void)
+{
+	struct tg_buf svg = TG_BUF_INIT, vega = TG_BUF_INIT;
+	struct tg_chart c = { .t_end = 10000 };
+	size_t n = 0;
+
+	flat_series(&c, 100, 3);
+	for (int i = 0; i < 10000; i++)
+		tg_chart_band(&c, "[1] cell", i, i + 0.9, i == 5000);
+	draw_all(&c, &svg);
+	T_OK(svg.len < 400000);
+	for (const char *p = svg.data; (p = strstr(p, " cell\"")); p++)
+		n++;
+	T_OK(n > 500 && n < 2000);
+	tg_chart_vega(&c, &vega);
+	T_OK(vega.len < 60000);
+	T_OK(strstr(vega.data, "#d1383d") != NULL); /* the failed one is among the few that stay */
+	tg_buf_release(&svg);
+	tg_buf_release(&vega);
+	tg_chart_free(&c);
+}
+
+static void test_overlapping_bands(void)
+{
+	struct tg_chart c = { .t_end = 10 };
+	struct tg_layout l;
+
+	tg_chart_band(&c, "outer", 0, 10, false);
+	tg_chart_band(&c, "first", 1, 4, false);
+	tg_chart_band(&c, "second", 4, 8, false);
+	tg_chart_band(&c, "beside", 5, 9, false);
+	tg_layout_init(&l, &c);
+	T_EQ_I(l.n_lanes, 3);
+	T_EQ_I(l.lane[0], 0);
+	T_EQ_I(l.lane[1], 1);
+	T_EQ_I(l.lane[2], 1);
+	T_EQ_I(l.lane[3], 2);
+	tg_layout_release(&l);
+	for (int i = 0; i < 20; i++)
+		tg_chart_band(&c, "more", 5, 9, false);
+	tg_layout_init(&l, &c);
+	T_EQ_I(l.n_lanes, TG_LANES);
+	tg_layout_release(&l);
+	tg_chart_free(&c);
+}
+
+static void test_hostile_labels(void)
+{
+	static const char *const hostile[] = { "<script>alert(1)</script>", "]]><!--",
+		"&amp;&lt;\"'", "a\x01\x02\x1b[31m\x7f\r\n\tb", "\xff\xfe\xc3(\xed\xa0\x80",
+		"\xe2\x80\xae gnp.exe", "中文字符 العربية 🎉", "\xef\xbf\xbe\xef\xbf\xbf", "" };
+	struct tg_buf svg = TG_BUF_INIT, big = TG_BUF_INIT;
+
+	for (size_t i = 0; i <= TG_ARRAY_SIZE(hostile); i++) {
+		struct tg_chart c = { .t_end = 10 };
+		const char *s = i < TG_ARRAY_SIZE(hostile) ? hostile[i] : big.data;
+		const char *row[] = { s, s, s, s, s };
+
+		while (i + 1 == TG_ARRAY_SIZE(hostile) && big.len < 65536)
+			tg_buf_adds(&big, "x<&\xff\x01 ");
+		flat_series(&c, 10, 5);
+		tg_panel_series(&c.panel[0], s, TG_HUE_OTHER, 0);
+		free(c.panel[0].title);
+		free(c.panel[0].unit);
+		c.panel[0].title = tg_xstrdup(s);
+		c.panel[0].unit = tg_xstrdup(s);
+		tg_panel_limit(&c.panel[0], s, 5);
+		tg_panel_limit(&c.panel[0], s, 50000);
+		tg_chart_band(&c, s, 0, 10, true);
+		tg_chart_row(&c, row);
+		c.headline = tg_xstrdup(s);
+		c.note = tg_xstrdup(s);
+		c.x_label = tg_xstrdup(s);
+		draw_all(&c, &svg);
+		T_OK(svg.len < 30000);
+		T_OK(!strstr(svg.data, "<script") && !strstr(svg.data, "<!--"));
+		T_OK(!strstr(svg.data, "\xe2\x80\xae") && !strstr(svg.data, "\xef\xbf\xbe"));
+		for (size_t k = 0; k < svg.len; k++)
+			if ((unsigned char)svg.data[k] < 0x20 && svg.data[k] != '\n')
+				T_OK(!"control character in the SVG");
+		tg_chart_free(&c);
+	}
+	tg_buf_release(&svg);
+	tg_buf_release(&big);
+}
+
+static double attribute(const char *tag, const char *name)
+{
+	const char *s = strstr(tag, name);
+
+	return s && s < strchr(tag, '>') ? strtod(s + strlen(name), NULL) : NAN;
+}
+
+/* Texts stay within the picture, numbers have at most one decimal, panels do not overlap. */
+static void test_widths(void)
+{
+	struct tg_buf svg = TG_BUF_INIT;
+
+	for (int width = 320; width <= 2000; width += 120) {
+		struct tg_chart c;
+		struct tg_layout l;
+		int outside = 0, texts = 0, long_numbers = 0;
+
+		sample_chart(&c, 310);
+		c.width = width;
+		tg_layout_init(&l, &c);
+		T_EQ_I(l.width, width);
+		T_OK(l.left > 20 && l.right > l.left + 200 && l.right < width);
+		for (size_t i = 1; i < c.n_panels; i++)
+			T_OK(l.panel[i].top > l.panel[i - 1].bottom + 20);
+		T_EQ_I(tg_chart_height(&c), l.height);
+		tg_buf_clear(&svg);
+		tg_chart_svg(&c, "w", &svg);
+		for (const char *p = svg.data; (p = strstr(p, "<text ")); p++) {
+			const char *tag_end = strchr(p, '>');
+			char *text = tg_xmemdup0(tag_end + 1, strcspn(tag_end + 1, "<"));
+			double x = attribute(p, " x=\""), y = attribute(p, " y=\"");
+			bool bold = strstr(p, "font-weight") && strstr(p, "font-weight") < tag_end;
+			double w = tg_font_width(l.font, text, attribute(p, " font-size=\""), bold);
+			const char *anchor = strstr(p, "text-anchor=\"");
+
+			if (anchor && anchor < tag_end)
+				x -= anchor[13] == 'e' ? w : w / 2;
+			outside += x < 0 || x + w > width || y < 8 || y > l.height;
+			texts++;
+			free(text);
+		}
+		T_OK(texts > 40);
+		T_EQ_I(outside, 0);
+		for (const char *p = svg.data; (p = strstr(p, " d=\"")); p++)
+			for (const char *d = p + 4; *d != '"'; d++)
+				long_numbers += *d == '.' && isdigit((unsigned char)d[2]);
+		T_EQ_I(long_numbers, 0);
+		tg_layout_release(&l);
+		tg_chart_free(&c);
+	}
+	tg_buf_release(&svg);
+}
+
+static double luminance(uint32_t rgb)
+{
+	double sum = 0;
+	static const double weight[] = { 0.0722, 0.7152, 0.2126 };
+
+	for (int i = 0; i < 3; i++) {
+		double c = (double)(rgb >> 8 * i & 255) / 255;
+
+		sum += weight[i] * (c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4));
+	}
+	return sum;
+}
+
+/* WCAG's ratio. */
+static double contrast(uint32_t a, uint32_t b)
+{
+	double x = luminance(a) + 0.05, y = luminance(b) + 0.05;
+
+	return x > y ? x / y : y / x;
+}
+
+static void test_contrast(void)
+{
+	uint32_t grey = (uint32_t)strtoul(&TG_GREY_BOTH[1], NULL, 16);
+
+	T_NEAR(contrast(0, 0xffffff), 21, 1e-9);
+	for (int ink = TG_INK_HUE; ink <= TG_INK_FAILED; ink++) {
+		T_EQ_I(tg_ink_light((enum tg_ink)ink), tg_ink_dark((enum tg_ink)ink));
+		T_OK(contrast(tg_ink_light((enum tg_ink)ink), 0xffffff) >= 3);
+		T_OK(contrast(tg_ink_light((enum tg_ink)ink), 0x111111) >= 3);
+		T_OK(contrast(tg_ink_dark((enum tg_ink)ink), tg_ink_dark(TG_INK_BACK)) >= 3);
+	}
+	for (int ink = TG_INK_TEXT; ink <= TG_INK_MUTED; ink++) {
+		T_OK(contrast(tg_ink_light((enum tg_ink)ink), tg_ink_light(TG_INK_BACK)) >= 4.5);
+		T_OK(contrast(tg_ink_dark((enum tg_ink)ink), tg_ink_dark(TG_INK_BACK)) >= 4.5);
+	}
+	/* 4.34 is the most that one grey can have on both. */
+	T_OK(contrast(grey, 0xffffff) >= 4.2 && contrast(grey, 0x111111) >= 4.2);
+}
+
+static void test_fit(void)
+{
+	struct tg_font *f = tg_font_new();
+	struct tg_buf b = TG_BUF_INIT;
+
+	tg_font_fit(f, "short", 12, false, 100, &b);
+	T_EQ_S(b.data, "short");
+	tg_buf_clear(&b);
+	tg_font_fit(f, "a long label that is cut", 12, false, 60, &b);
+	T_OK(strstr(b.data, "…") != NULL && tg_font_width(f, b.data, 12, false) <= 60);
+	tg_buf_clear(&b);
+	tg_font_fit(f, "anything", 12, false, 2, &b);
+	T_EQ_S(b.data, "");
+	T_NEAR(tg_font_width(f, "0", 100, false), 63.6, 0.1); /* DejaVu Sans' digit */
+	T_OK(tg_font_width(f, "中", 12, false) > 4); /* the box for what it lacks */
+	tg_buf_release(&b);
+	tg_font_free(f);
+}
+
+static void test_sparkline(void)
+{
+	static const double v[] = { 0, 0.001, 4, 8, NAN };
+	struct tg_buf b = TG_BUF_INIT;
+
+	tg_sparkline(&b, v, 5, 0, false);
+	T_EQ_S(b.data, " ▁▄█·");
+	tg_buf_clear(&b);
+	tg_sparkline(&b, v, 5, 0, true);
+	T_EQ_S(b.data, " .=@?");
+	tg_buf_clear(&b);
+	tg_sparkline(&b, v, 1, 0, false);
+	T_EQ_S(b.data, " ");
+	tg_buf_release(&b);
+}
+
+int main(void)
+{
+	test_odd_data();
+	test_lone_bucket();
+	test_many_bands();
+	test_overlapping_bands();
+	test_hostile_labels();
+	test_widths();
+	test_contrast();
+	test_fit();
+	test_sparkline();
+	return t_done();
+}
