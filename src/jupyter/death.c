@@ -78,6 +78,7 @@ static void describe(int code, int signal, struct tg_buf *out)
 static void explain(const struct tg_proxy *p, int code, int signal, struct tg_buf *out)
 {
 	const struct tg_request *r = p->requests.first;
+	struct tg_buf name = TG_BUF_INIT;
 
 	tg_buf_adds(out, "The kernel ");
 	describe(code, signal, out);
@@ -89,6 +90,10 @@ static void explain(const struct tg_proxy *p, int code, int signal, struct tg_bu
 	if (r->count >= 0)
 		tg_buf_addf(out, "[%lld] ", (long long)r->count);
 	tg_buf_adds(out, "ran");
+	tg_marker_cell_name(r->code.data, r->code.len, &name);
+	if (name.len)
+		tg_buf_addf(out, ": %s", name.data);
+	tg_buf_release(&name);
 }
 
 /* The members of an error, without braces. */
@@ -107,7 +112,7 @@ static void answer(struct tg_proxy *p, const struct tg_request *r, const char *w
 	struct tg_buf error = TG_BUF_INIT, content = TG_BUF_INIT;
 
 	format_error(why, &error);
-	if (running) {
+	if (running && !r->silent) {
 		tg_buf_addf(&content, "{%s}", error.data);
 		tg_emit_iopub(p, r, "error", content.data, content.len);
 		tg_buf_clear(&content);
@@ -132,7 +137,10 @@ void tg_death(struct tg_proxy *p, int code, int signal)
 {
 	struct tg_buf why = TG_BUF_INIT;
 
+	tg_ask_cancel(p);
 	drain(p);
+	for (struct tg_request *r = p->requests.first; r; r = r->next)
+		tg_cell_died(p, r, is_running(p, r) && !p->shutting ? "died" : "aborted");
 	if (!p->shutting) {
 		explain(p, code, signal, &why);
 		for (const struct tg_request *r = p->requests.first; r; r = r->next)

@@ -38,8 +38,9 @@ static void format_header(struct tg_proxy *p, const char *msg_id, const char *ty
 	tg_jw_end_object(&w);
 }
 
-static void send(struct tg_proxy *p, void *socket, const struct tg_request *parent,
-	const char *content, size_t len)
+/* The message behind what is in p->own already; its header is in p->text. */
+static void build(
+	struct tg_proxy *p, const struct tg_request *parent, const char *content, size_t len)
 {
 	struct tg_bytes header = { p->text.data, p->text.len }, body = { content, len },
 			above = { 0 };
@@ -47,7 +48,6 @@ static void send(struct tg_proxy *p, void *socket, const struct tg_request *pare
 	if (parent)
 		above = (struct tg_bytes){ parent->header.data, parent->header.len };
 	tg_msg_body(&p->own, &p->sign, header, above, body);
-	tg_msg_send(&p->own, socket);
 }
 
 void tg_emit_iopub(struct tg_proxy *p, const struct tg_request *parent, const char *type,
@@ -56,7 +56,11 @@ void tg_emit_iopub(struct tg_proxy *p, const struct tg_request *parent, const ch
 	format_header(p, NULL, type);
 	tg_msg_clear(&p->own);
 	tg_msg_add(&p->own, type, strlen(type));
-	send(p, p->outer[TG_IOPUB], parent, content, len);
+	build(p, parent, content, len);
+	if (p->iopub.n)
+		tg_outbox_insert(&p->iopub, &p->own, parent);
+	else
+		tg_msg_send(&p->own, p->outer[TG_IOPUB]);
 }
 
 void tg_emit_status(struct tg_proxy *p, const struct tg_request *parent, const char *state)
@@ -92,7 +96,8 @@ void tg_emit_reply(struct tg_proxy *p, const struct tg_request *r, const char *c
 	tg_msg_clear(&p->own);
 	for (size_t i = 0; i < r->ids.n; i++)
 		tg_msg_add(&p->own, zmq_msg_data(&r->ids.frame[i]), zmq_msg_size(&r->ids.frame[i]));
-	send(p, p->outer[r->channel], r, content, len);
+	build(p, r, content, len);
+	tg_msg_send(&p->own, p->outer[r->channel]);
 }
 
 void tg_emit_welcome(struct tg_proxy *p, const void *topic, size_t len)
@@ -106,7 +111,8 @@ void tg_emit_welcome(struct tg_proxy *p, const void *topic, size_t len)
 	tg_msg_clear(&p->own);
 	if (len)
 		tg_msg_add(&p->own, topic, len);
-	send(p, p->outer[TG_IOPUB], NULL, content.data, content.len);
+	build(p, NULL, content.data, content.len);
+	tg_msg_send(&p->own, p->outer[TG_IOPUB]);
 	tg_buf_release(&content);
 }
 
@@ -118,5 +124,6 @@ void tg_emit_request(struct tg_proxy *p, enum tg_channel channel, const char *ty
 	format_header(p, id, type);
 	tg_msg_clear(&p->own);
 	tg_msg_add(&p->own, "\0tachograph", sizeof("\0tachograph") - 1);
-	send(p, p->inner.socket[channel], NULL, "{}", 2);
+	build(p, NULL, "{}", 2);
+	tg_msg_send(&p->own, p->inner.socket[channel]);
 }

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -51,8 +52,33 @@ static bool is_own(const struct tg_proxy *p, struct tg_bytes parent_id)
 static void forget_when_done(struct tg_proxy *p, struct tg_request *r)
 {
 	/* clients of control wait for the reply alone, and not every kernel says idle for it */
-	if (r->replied && (r->idle || r->channel == TG_CONTROL))
-		tg_requests_remove(&p->requests, r);
+	if (!r->replied || (!r->idle && r->channel != TG_CONTROL) || r->pinned)
+		return;
+	if (r->fifo.len)
+		unlink(r->fifo.data);
+	tg_requests_remove(&p->requests, r);
+}
+
+/* Send, or keep back behind what waits; `of`: until that request is answered. */
+static void pass_or_keep(struct tg_proxy *p, struct tg_msg *m, struct tg_outbox *box, void *socket,
+	struct tg_request *of)
+{
+	if (of || box->n)
+		tg_outbox_add(box, m, of);
+	else
+		pass(p, m, socket);
+}
+
+void tg_forward_kept(struct tg_proxy *p, struct tg_request *r)
+{
+	r->release_ns = 0;
+	if (!r->pinned)
+		return;
+	tg_outbox_let(&p->replies, r);
+	tg_outbox_let(&p->iopub, r);
+	tg_outbox_flush(&p->replies, p->outer[TG_SHELL]);
+	tg_outbox_flush(&p->iopub, p->outer[TG_IOPUB]);
+	forget_when_done(p, r);
 }
 
 /* ---- from the front end ---- */
@@ -91,9 +117,15 @@ static void route_request(struct tg_proxy *p, enum tg_channel channel, struct tg
 		return;
 	}
 	if (channel != TG_STDIN && ends_with_request(type) && tg_msg_verify(m, &p->sign)) {
-		struct tg_request *r = tg_requests_add(&p->requests, m, channel);
+		struct tg_request *r;
 
-		if (tg_request_is(r, "shutdown_request")) {
+		if (channel == TG_CONTROL && tg_jscan_is(type, "usage_request") &&
+			tg_usage_request(p, m))
+			return;
+		r = tg_requests_add(&p->requests, m, channel);
+		if (channel == TG_SHELL && tg_request_is(r, "execute_request"))
+			tg_cell_request(p, r, m);
+		else if (tg_request_is(r, "shutdown_request")) {
 			p->restart =
 				tg_jscan_literal(tg_msg_member(m, TG_CONTENT, "restart"), "true");
 			p->shutting = true;
@@ -145,26 +177,34 @@ static void route_reply(struct tg_proxy *p, enum tg_channel channel, struct tg_m
 {
 	struct tg_bytes parent = tg_msg_member(m, TG_PARENT, "msg_id");
 	struct tg_request *r;
+	bool keep = false;
 
-	if (channel != TG_STDIN) {
-		if (is_own(p, parent)) {
-			if (tg_jscan_is(
-				    tg_msg_member(m, TG_HEADER, "msg_type"), "kernel_info_reply"))
-				read_gate_reply(p, m);
-			return;
-		}
-		r = tg_requests_find(&p->requests, parent);
-		if (r) {
-			r->replied = true;
-			forget_when_done(p, r);
-		}
+	if (channel == TG_STDIN) {
+		pass(p, m, p->outer[channel]);
+		return;
 	}
-	pass(p, m, p->outer[channel]);
+	if (is_own(p, parent)) {
+		if (tg_jscan_is(tg_msg_member(m, TG_HEADER, "msg_type"), "kernel_info_reply"))
+			read_gate_reply(p, m);
+		return;
+	}
+	r = tg_requests_find(&p->requests, parent);
+	if (r) {
+		r->replied = true;
+		if (channel == TG_SHELL && tg_request_is(r, "execute_request"))
+			keep = tg_cell_reply(p, r, m);
+	}
+	if (channel == TG_SHELL)
+		pass_or_keep(p, m, &p->replies, p->outer[channel], keep ? r : NULL);
+	else
+		pass(p, m, p->outer[channel]);
+	if (r)
+		forget_when_done(p, r);
 }
 
 void tg_forward_reply(struct tg_proxy *p, enum tg_channel channel)
 {
-	for (int i = 0; i < TG_TURN_MESSAGES; i++) {
+	for (int i = 0; i < TG_TURN_MESSAGES && p->replies.n < TG_OUTBOX_MAX; i++) {
 		int got = tg_msg_recv(&p->msg, p->inner.socket[channel]);
 
 		if (!got)
@@ -172,6 +212,34 @@ void tg_forward_reply(struct tg_proxy *p, enum tg_channel channel)
 		if (got > 0)
 			route_reply(p, channel, &p->msg);
 	}
+}
+
+/* What the user's kernel says on iopub about a request that we know. */
+static void route_output(
+	struct tg_proxy *p, struct tg_request *r, struct tg_bytes type, struct tg_msg *m)
+{
+	bool cell = r->channel == TG_SHELL && tg_request_is(r, "execute_request");
+	bool input = cell && tg_jscan_is(type, "execute_input");
+	bool keep = false;
+
+	if (tg_jscan_is(type, "status")) {
+		struct tg_bytes state = tg_msg_member(m, TG_CONTENT, "execution_state");
+
+		if (cell && tg_jscan_is(state, "busy"))
+			tg_cell_busy(p, r);
+		if (tg_jscan_is(state, "idle")) {
+			r->idle = true;
+			keep = cell && tg_cell_idle(p, r);
+		}
+	} else if (input) {
+		tg_cell_input(p, r, m);
+	} else if (cell && tg_jscan_is(type, "error")) {
+		r->failed = true;
+	}
+	pass_or_keep(p, m, &p->iopub, p->outer[TG_IOPUB], keep ? r : NULL);
+	if (input)
+		tg_cell_started(p, r);
+	forget_when_done(p, r);
 }
 
 static void route_iopub(struct tg_proxy *p, struct tg_msg *m)
@@ -190,22 +258,15 @@ static void route_iopub(struct tg_proxy *p, struct tg_msg *m)
 	if (tg_jscan_is(type, "iopub_welcome"))
 		return;
 	r = tg_requests_find(&p->requests, parent);
-	if (r && tg_jscan_is(type, "status")) {
-		struct tg_bytes state = tg_msg_member(m, TG_CONTENT, "execution_state");
-
-		if (tg_jscan_is(state, "busy")) {
-			r->busy = true;
-		} else if (tg_jscan_is(state, "idle")) {
-			r->idle = true;
-			forget_when_done(p, r);
-		}
-	}
-	pass(p, m, p->outer[TG_IOPUB]);
+	if (!r)
+		pass_or_keep(p, m, &p->iopub, p->outer[TG_IOPUB], NULL);
+	else
+		route_output(p, r, type, m);
 }
 
 void tg_forward_iopub(struct tg_proxy *p)
 {
-	for (int i = 0; i < TG_TURN_MESSAGES; i++) {
+	for (int i = 0; i < TG_TURN_MESSAGES && p->iopub.n < TG_OUTBOX_MAX; i++) {
 		int got = tg_msg_recv(&p->msg, p->inner.socket[TG_IOPUB]);
 
 		if (!got)

@@ -33,6 +33,7 @@ static void find_prefix(struct tg_proxy *p)
 	char *slash;
 
 	if (!tg_paths_self(&p->prefix)) {
+		tg_buf_adds(&p->worker_exe, p->prefix.data);
 		for (int i = 0; i < 2; i++) {
 			slash = strrchr(p->prefix.data, '/');
 			if (slash) {
@@ -40,6 +41,10 @@ static void find_prefix(struct tg_proxy *p)
 				*slash = '\0';
 			}
 		}
+	}
+	if (p->options->worker) {
+		tg_buf_clear(&p->worker_exe);
+		tg_buf_adds(&p->worker_exe, p->options->worker);
 	}
 	if (p->options->python) {
 		tg_buf_adds(&p->python, p->options->python);
@@ -111,6 +116,46 @@ static int bind_outer(struct tg_proxy *p, struct tg_err *err)
 	return 0;
 }
 
+/*
+ * What cells print at first: the option, else TACHOGRAPH_REPORT, else the one line; JUmPER's report
+ * where a variable of JUmPER's is set. A bad value is not worth a kernel: it stays as it was.
+ */
+static void init_settings(struct tg_proxy *p)
+{
+	static const char *const report[] = { "line", "jumper", "none" };
+	static const char *const variable[] = { "JUMPER_REPORT_FREQUENCY", "JUMPER_REPORTS_MIN" };
+	const char *wanted = p->options->report ? p->options->report : getenv("TACHOGRAPH_REPORT");
+	struct tg_buf why = TG_BUF_INIT;
+	char json[16];
+
+	tg_settings_set(&p->settings, "report", "\"line\"");
+	for (size_t i = 0; wanted && i < TG_ARRAY_SIZE(report); i++)
+		if (!strcmp(wanted, report[i])) {
+			snprintf(json, sizeof(json), "\"%s\"", report[i]);
+			tg_settings_set(&p->settings, "report", json);
+		}
+	for (size_t i = 0; i < TG_ARRAY_SIZE(variable); i++) {
+		const char *value = getenv(variable[i]);
+
+		if (value && tg_settings_env(&p->settings, variable[i], value, &why) < 0)
+			tg_buf_addf(&p->marker.warning, "%s", why.data);
+		tg_buf_clear(&why);
+	}
+	tg_buf_release(&why);
+}
+
+static void start_recorder(struct tg_proxy *p)
+{
+	const char *notebook = getenv("JPY_SESSION_NAME");
+
+	if (p->options->record)
+		tg_marker_start(&p->marker, p->id, notebook && *notebook ? notebook : p->spec.name);
+	else
+		tg_marker_off(&p->marker, "this kernel was started with --no-record");
+	if (!p->options->record)
+		tg_buf_clear(&p->marker.warning);
+}
+
 /* A descriptor that becomes readable when the server that started us is gone; -1: none. */
 static int watch_parent(void)
 {
@@ -129,6 +174,7 @@ static int start_inner(struct tg_proxy *p, struct tg_err *err)
 		.spec = &p->spec,
 		.prefix = p->prefix.data,
 		.python = p->python.data,
+		.recorder = p->marker.off ? NULL : p->marker.socket.data,
 		.signals = &p->signals,
 		.context = p->context,
 		.tcp = p->options->tcp,
@@ -137,6 +183,8 @@ static int start_inner(struct tg_proxy *p, struct tg_err *err)
 
 	if (ret)
 		tg_err_prefix(err, "the kernel cannot be started");
+	else
+		tg_marker_run(&p->marker, p->inner.pid, p->spec.name);
 	return ret;
 }
 
@@ -165,6 +213,8 @@ static int start(struct tg_proxy *p, struct tg_err *err)
 		return tg_err_set(err, -errno, "no zmq context: %s", zmq_strerror(errno));
 	if ((ret = bind_outer(p, err)))
 		return ret;
+	start_recorder(p);
+	init_settings(p);
 	return start_inner(p, err);
 }
 
@@ -173,6 +223,9 @@ static int start(struct tg_proxy *p, struct tg_err *err)
 static void on_ended(struct tg_proxy *p, int code, int signal, struct tg_err *err)
 {
 	tg_death(p, code, signal);
+	tg_marker_run_end(&p->marker, code, signal, p->shutting || p->term_ns ? "ok" : "died");
+	if (p->shutting && !p->restart)
+		tg_marker_bye(&p->marker);
 	tg_inner_reap(&p->inner);
 	p->done = true;
 	p->exit_status = signal ? 128 + signal : code;
@@ -255,6 +308,8 @@ static void kill_inner(struct tg_proxy *p)
 enum item {
 	SIGNALS,
 	PARENT,
+	WORKER,
+	RECORDER,
 	SUBSCRIPTION,
 	HEARTBEAT,
 	IOPUB,
@@ -270,25 +325,46 @@ enum item {
 /* How long nothing can happen, in ms; -1: for ever. */
 static int poll_timeout(const struct tg_proxy *p)
 {
+	int64_t at = TG_MIN(tg_ask_deadline(p), tg_usage_deadline(p)), left;
+	int ms = -1;
+
 	if (!p->inner.connected)
 		return CONNECT_POLL_MS;
 	if (!p->ready)
-		return 10;
-	if (p->term_ns)
-		return 100;
-	return p->n_bytes > TRIM_BYTES ? 1000 : -1;
+		ms = 10;
+	else if (p->term_ns)
+		ms = 100;
+	else if (p->n_bytes > TRIM_BYTES)
+		ms = 1000;
+	if (at == INT64_MAX)
+		return ms;
+	left = TG_MAX((at - tg_mono_ns()) / TG_NS_PER_MS + 1, 0);
+	return ms < 0 ? (int)TG_MIN(left, 60000) : (int)TG_MIN(left, ms);
+}
+
+/* A descriptor to wait for, or nothing in its place. */
+static zmq_pollitem_t watch(const struct tg_proxy *p, int fd, bool write_too)
+{
+	short events = write_too ? ZMQ_POLLIN | ZMQ_POLLOUT : ZMQ_POLLIN;
+
+	return (zmq_pollitem_t){ NULL, fd >= 0 ? fd : p->signals.fd, fd >= 0 ? events : (short)0,
+		0 };
 }
 
 static void turn(struct tg_proxy *p, struct tg_err *err)
 {
-	const short in = ZMQ_POLLIN, shell = p->ready ? ZMQ_POLLIN : 0;
+	const short in = ZMQ_POLLIN, shell = p->ready ? in : 0;
+	const short iopub = p->iopub.n < TG_OUTBOX_MAX ? in : 0;
+	const short reply = p->replies.n < TG_OUTBOX_MAX ? in : 0;
 	zmq_pollitem_t item[N_ITEMS] = {
 		[SIGNALS] = { NULL, p->signals.fd, in, 0 },
-		[PARENT] = { NULL, p->parent_fd >= 0 ? p->parent_fd : p->signals.fd, in, 0 },
+		[PARENT] = watch(p, p->parent_fd, false),
+		[WORKER] = watch(p, p->worker.fd, p->worker.out.len),
+		[RECORDER] = watch(p, tg_marker_fd(&p->marker), false),
 		[SUBSCRIPTION] = { p->outer[TG_IOPUB], 0, in, 0 },
 		[HEARTBEAT] = { p->outer[TG_HB], 0, in, 0 },
-		[IOPUB] = { p->inner.socket[TG_IOPUB], 0, in, 0 },
-		[REPLY] = { p->inner.socket[TG_SHELL], 0, in, 0 },
+		[IOPUB] = { p->inner.socket[TG_IOPUB], 0, iopub, 0 },
+		[REPLY] = { p->inner.socket[TG_SHELL], 0, reply, 0 },
 		[CONTROL_REPLY] = { p->inner.socket[TG_CONTROL], 0, in, 0 },
 		[INPUT] = { p->inner.socket[TG_STDIN], 0, in, 0 },
 		[CONTROL] = { p->outer[TG_CONTROL], 0, in, 0 },
@@ -305,10 +381,14 @@ static void turn(struct tg_proxy *p, struct tg_err *err)
 	}
 	if (item[SIGNALS].revents)
 		on_signals(p);
-	if (item[PARENT].revents && p->parent_fd >= 0) {
+	if (item[PARENT].revents) {
 		p->shutting = true;
 		kill_inner(p);
 	}
+	if (item[WORKER].revents)
+		tg_ask_read(p);
+	if (item[RECORDER].revents)
+		tg_usage_read(p);
 	if (item[SUBSCRIPTION].revents)
 		on_subscription(p);
 	if (item[HEARTBEAT].revents)
@@ -327,6 +407,8 @@ static void turn(struct tg_proxy *p, struct tg_err *err)
 		tg_forward_request(p, TG_SHELL);
 	if (item[INPUT_REPLY].revents)
 		tg_forward_request(p, TG_STDIN);
+	tg_ask_tick(p);
+	tg_usage_tick(p);
 	if (p->term_ns && tg_mono_ns() - p->term_ns > TERM_WAIT_NS)
 		kill_inner(p);
 	if (tg_inner_ended(&p->inner, &code, &signal))
@@ -346,6 +428,13 @@ static void release(struct tg_proxy *p)
 	for (size_t i = 0; i < p->n_held; i++)
 		tg_msg_release(&p->held[i]);
 	free(p->held);
+	tg_worker_stop(&p->worker);
+	tg_marker_release(&p->marker);
+	tg_settings_release(&p->settings);
+	tg_outbox_release(&p->replies);
+	tg_outbox_release(&p->iopub);
+	for (size_t i = 0; i < TG_USAGE_MAX; i++)
+		tg_msg_release(&p->usage[i].msg);
 	tg_msg_release(&p->msg);
 	tg_msg_release(&p->own);
 	tg_requests_release(&p->requests);
@@ -359,6 +448,7 @@ static void release(struct tg_proxy *p)
 	tg_conn_release(&p->conn);
 	tg_buf_release(&p->prefix);
 	tg_buf_release(&p->python);
+	tg_buf_release(&p->worker_exe);
 	tg_buf_release(&p->text);
 	tg_buf_release(&p->session);
 	tg_buf_release(&p->language);
@@ -376,6 +466,16 @@ int tg_proxy_run(const struct tg_proxy_options *options, struct tg_err *err)
 			.lock_fd = -1,
 			.conn = { .others = TG_BUF_INIT } },
 		.parent_fd = -1,
+		.worker = { .fd = -1, .in = TG_BUF_INIT, .out = TG_BUF_INIT },
+		.worker_exe = TG_BUF_INIT,
+		.marker = { .off = true,
+			.output = TG_BUF_INIT,
+			.file = TG_BUF_INIT,
+			.socket = TG_BUF_INIT,
+			.why = TG_BUF_INIT,
+			.warning = TG_BUF_INIT,
+			.warned = TG_BUF_INIT,
+			.kernel = TG_BUF_INIT },
 		.prefix = TG_BUF_INIT,
 		.python = TG_BUF_INIT,
 		.text = TG_BUF_INIT,

@@ -10,6 +10,7 @@ static void free_request(struct tg_request *r)
 	tg_buf_release(&r->subshell);
 	tg_buf_release(&r->header);
 	tg_buf_release(&r->code);
+	tg_buf_release(&r->fifo);
 	tg_msg_release(&r->ids);
 	free(r);
 }
@@ -39,6 +40,7 @@ static struct tg_request *take_spare(struct tg_requests *q)
 			.subshell = TG_BUF_INIT,
 			.header = TG_BUF_INIT,
 			.code = TG_BUF_INIT,
+			.fifo = TG_BUF_INIT,
 			.count = -1 };
 		return r;
 	}
@@ -49,6 +51,7 @@ static struct tg_request *take_spare(struct tg_requests *q)
 		.subshell = was.subshell,
 		.header = was.header,
 		.code = was.code,
+		.fifo = was.fifo,
 		.ids = was.ids,
 		.count = -1 };
 	tg_buf_clear(&r->msg_id);
@@ -56,6 +59,7 @@ static struct tg_request *take_spare(struct tg_requests *q)
 	tg_buf_clear(&r->subshell);
 	tg_buf_clear(&r->header);
 	tg_buf_clear(&r->code);
+	tg_buf_clear(&r->fifo);
 	tg_msg_clear(&r->ids);
 	return r;
 }
@@ -66,8 +70,12 @@ struct tg_request *tg_requests_add(
 	struct tg_bytes header = tg_msg_part(m, TG_HEADER);
 	struct tg_request *r;
 
-	if (q->n == TG_REQUESTS_MAX)
-		tg_requests_remove(q, q->first);
+	if (q->n >= TG_REQUESTS_MAX) {
+		r = q->first;
+		while (r->pinned && r->next)
+			r = r->next;
+		tg_requests_remove(q, r);
+	}
 	r = take_spare(q);
 	r->channel = channel;
 	tg_jscan_string(tg_jscan_member(header.at, header.len, "msg_id"), &r->msg_id);

@@ -12,9 +12,10 @@
 
 #include "base/buf.h"
 #include "jupyter/conn.h"
+#include "jupyter/magic.h"
 #include "jupyter/msg.h"
 
-#define TG_REQUESTS_MAX 10000 /* then the oldest is forgotten: some kernels never say idle */
+#define TG_REQUESTS_MAX 10000 /* then an old one is forgotten: some kernels never say idle */
 
 /* What a cell is to us. */
 enum tg_cell_kind {
@@ -29,17 +30,30 @@ struct tg_request {
 	struct tg_buf msg_id, type, subshell; /* decoded */
 	struct tg_buf header; /* its bytes: the parent of what we send */
 	struct tg_msg ids; /* its identity frames */
-	bool busy, replied, idle;
+	bool replied, idle;
+	unsigned pinned; /* messages of it that are kept back: must not be forgotten */
 
 	/* cells: "execute_request" on shell */
 	enum tg_cell_kind kind;
+	bool silent;
 	bool store; /* store_history */
-	struct tg_buf code; /* decoded, as the user wrote it; kept for cells we record or answer */
+	bool started; /* its execute_input went by */
+	bool failed; /* an error went by */
+	struct tg_buf code; /* decoded, as the user wrote it */
 	bool begun, ended; /* span */
 	uint64_t span;
 	int64_t begin_ns, end_ns; /* monotonic */
 	int64_t count; /* execution count; -1: unknown */
-	const char *status; /* "ok", "error", "aborted"; NULL: not known yet */
+	const char *status; /* "ok", "error", "aborted", "died"; NULL: not known yet */
+
+	/* magics, and what the worker is asked for */
+	struct tg_magic magic;
+	bool answer_due; /* the reply waits for the worker's answer, or for a sentence of ours */
+	int64_t question; /* number of the question that the worker has; 0: none */
+	bool wanted; /* by the cell itself, not by the settings: its failure is told */
+	int64_t release_ns; /* when the idle goes on without an answer; 0: at the answer */
+	struct tg_buf fifo; /* from which the user's kernel reads a variable; "": none */
+	int64_t fifo_ns; /* when we write it ourselves; 0: not */
 };
 
 struct tg_requests {

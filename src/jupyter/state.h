@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the parts of the proxy share, for the files of this folder only: proxy.c has the loop,
- * forward.c the messages, cell.c the cells, ask.c the worker's answers, death.c the end.
+ * What the parts of the proxy share, for the files of this folder only: proxy.c has the start and
+ * the loop, forward.c the messages, emit.c those of our own, cell.c the cells, ask.c the worker's
+ * answers, usage.c usage_request, death.c the end.
  */
 #ifndef TG_JUPYTER_STATE_H
 #define TG_JUPYTER_STATE_H
@@ -11,13 +12,18 @@
 
 #include "jupyter/conn.h"
 #include "jupyter/inner.h"
+#include "jupyter/marker.h"
 #include "jupyter/msg.h"
+#include "jupyter/outbox.h"
 #include "jupyter/proxy.h"
 #include "jupyter/request.h"
+#include "jupyter/settings.h"
 #include "jupyter/sign.h"
 #include "jupyter/spawn.h"
+#include "jupyter/worker.h"
 
 #define TG_TURN_MESSAGES 64 /* of one socket before the others get their turn */
+#define TG_USAGE_MAX     16 /* usage requests that wait for the recorder */
 #define TG_HELD_MAX      1024 /* control messages that wait for the user's kernel to be ready */
 
 struct tg_proxy {
@@ -50,9 +56,25 @@ struct tg_proxy {
 
 	/* of the user's kernel, from its reply at the gate */
 	struct tg_buf session, language;
+	int64_t count; /* the last execution count seen */
+
+	struct tg_marker marker;
+	struct tg_settings settings;
+	uint64_t n_spans;
+
+	struct tg_worker worker;
+	struct tg_buf worker_exe;
+	int64_t n_questions;
+	struct tg_outbox replies, iopub; /* kept back until the worker answered */
+
+	struct tg_usage {
+		struct tg_msg msg; /* the request */
+		int64_t question, deadline_ns; /* question 0: not in use */
+	} usage[TG_USAGE_MAX];
 
 	bool shutting, restart; /* a shutdown_request went by */
 	int64_t term_ns; /* when we passed SIGTERM on; 0: not */
+	bool dying; /* the user's kernel is gone: nothing is kept back any more */
 	bool done;
 	int exit_status;
 	uint64_t n_bytes; /* passed on since memory was last given back */
@@ -73,6 +95,36 @@ void tg_forward_request(struct tg_proxy *p, enum tg_channel channel);
 void tg_forward_reply(struct tg_proxy *p, enum tg_channel channel);
 void tg_forward_iopub(struct tg_proxy *p);
 void tg_forward_held(struct tg_proxy *p); /* the gate opened */
+/* Send what was kept back for a request, and forget the request if that was its last. */
+void tg_forward_kept(struct tg_proxy *p, struct tg_request *r);
+
+/*
+ * cell.c: a cell on its way. The request and execute_input may be changed in place. _idle tells
+ * whether the idle is to be kept back until the worker answered, _reply the same of the reply.
+ */
+void tg_cell_request(struct tg_proxy *p, struct tg_request *r, struct tg_msg *m);
+void tg_cell_busy(struct tg_proxy *p, struct tg_request *r);
+void tg_cell_input(struct tg_proxy *p, struct tg_request *r, struct tg_msg *m);
+void tg_cell_started(struct tg_proxy *p, struct tg_request *r); /* execute_input was sent */
+bool tg_cell_reply(struct tg_proxy *p, struct tg_request *r, const struct tg_msg *m);
+bool tg_cell_idle(struct tg_proxy *p, struct tg_request *r);
+void tg_cell_died(struct tg_proxy *p, struct tg_request *r, const char *status);
+
+/* ask.c: the worker. */
+void tg_ask_magic(struct tg_proxy *p, struct tg_request *r);
+void tg_ask_cell_end(struct tg_proxy *p, struct tg_request *r);
+void tg_ask_read(struct tg_proxy *p); /* answers are there */
+/* The user's kernel answered a magic with an error: it was interrupted. */
+void tg_ask_interrupted(struct tg_proxy *p, struct tg_request *r);
+void tg_ask_tick(struct tg_proxy *p); /* what time brings */
+void tg_ask_cancel(struct tg_proxy *p); /* give up every question; the user's kernel is gone */
+int64_t tg_ask_deadline(const struct tg_proxy *p); /* of tg_ask_tick; INT64_MAX: none */
+
+/* usage.c: usage_request, from the recorder. Whether it took the message. */
+bool tg_usage_request(struct tg_proxy *p, struct tg_msg *m);
+void tg_usage_read(struct tg_proxy *p);
+void tg_usage_tick(struct tg_proxy *p);
+int64_t tg_usage_deadline(const struct tg_proxy *p);
 
 /* death.c: the user's kernel ended: pass on its last words, answer who waits. */
 void tg_death(struct tg_proxy *p, int code, int signal);

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Cells: which are ours, which are recorded, when they begin and end, and whether something is
+ * printed when they ended. A cell that prints nothing is never kept back.
+ */
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "jupyter/state.h"
+
+#include "base/mem.h"
+
+#define CELL_END_NS     (250 * TG_NS_PER_MS) /* that the idle of a cell which prints waits */
+#define REPORT_MIN_S    2.0 /* shortest cell that gets the one line */
+#define REPORT_PERIOD_S 2.0 /* JUMPER_REPORT_FREQUENCY and JUMPER_REPORTS_MIN unless set */
+#define REPORTS_MIN     2.0
+
+static bool is_python(const struct tg_proxy *p)
+{
+	return !strcmp(p->language.data, "python");
+}
+
+/* What is wrong with the use of a magic and can be said without the worker; "" for nothing. */
+static void find_fault(const struct tg_proxy *p, const struct tg_request *r, struct tg_buf *out)
+{
+	const struct tg_magic *m = &r->magic;
+	const char *name = r->code.data + m->name;
+
+	if (!m->to_variable)
+		return;
+	if (!m->name_len)
+		tg_buf_adds(out, "No variable to export specified. "
+				 "Use: %%perfdata_to_variable myvar\n");
+	else if (!is_python(p))
+		tg_buf_adds(out, "%%perfdata_to_variable sets variables of Python only; "
+				 "%%perfdata_to_json writes a file.\n");
+	else if (m->many)
+		tg_buf_adds(out, "%perfdata_to_variable can be used once in a cell.\n");
+	else if (!tg_magic_is_variable(name, m->name_len))
+		tg_buf_addf(out,
+			"\"%.*s\" is no name for a variable. "
+			"Use: %%%%perfdata_to_variable myvar\n",
+			(int)TG_MIN(m->name_len, (size_t)60), name);
+}
+
+static void rewrite(struct tg_proxy *p, struct tg_request *r, struct tg_msg *m)
+{
+	struct tg_bytes content = tg_msg_part(m, TG_CONTENT);
+	struct tg_bytes code = tg_jscan_member(content.at, content.len, "code");
+	struct tg_buf text = TG_BUF_INIT, quoted = TG_BUF_INIT, spliced = TG_BUF_INIT;
+
+	find_fault(p, r, &text);
+	if (r->magic.to_variable && !text.len) {
+		tg_buf_addf(
+			&r->fifo, "%s/v%llu", p->inner.dir.data, (unsigned long long)++p->n_spans);
+		if (mkfifo(r->fifo.data, 0600))
+			tg_buf_clear(&r->fifo);
+	}
+	tg_buf_clear(&text);
+	tg_magic_rewrite(&r->magic, r->code.data, r->code.len, tg_magic_comment(p->language.data),
+		r->fifo.len ? r->fifo.data : NULL, &text);
+	tg_jscan_quote(&quoted, text.data, text.len);
+	tg_jscan_splice(content.at, content.len, code, quoted.data, quoted.len, &spliced);
+	tg_msg_replace(m, TG_CONTENT, spliced.data, spliced.len, &p->sign);
+	tg_buf_release(&text);
+	tg_buf_release(&quoted);
+	tg_buf_release(&spliced);
+}
+
+/* Whether no earlier cell of the same shell is still at work. */
+static bool is_next(const struct tg_proxy *p, const struct tg_request *r)
+{
+	for (const struct tg_request *q = p->requests.first; q && q != r; q = q->next)
+		if (!q->replied && !q->idle && tg_request_is(q, "execute_request") &&
+			!strcmp(q->subshell.data, r->subshell.data))
+			return false;
+	return true;
+}
+
+static void begin(struct tg_proxy *p, struct tg_request *r)
+{
+	r->begun = true;
+	r->span = ++p->n_spans;
+	if (r->count < 0 && r->store && !r->subshell.len)
+		r->count = p->count + 1;
+	r->begin_ns = tg_mono_ns();
+	tg_marker_begin(&p->marker, r);
+}
+
+void tg_cell_request(struct tg_proxy *p, struct tg_request *r, struct tg_msg *m)
+{
+	struct tg_bytes code = tg_msg_member(m, TG_CONTENT, "code");
+
+	r->silent = tg_jscan_literal(tg_msg_member(m, TG_CONTENT, "silent"), "true");
+	r->store = !r->silent &&
+		   !tg_jscan_literal(tg_msg_member(m, TG_CONTENT, "store_history"), "false");
+	if (r->silent || tg_jscan_string(code, &r->code))
+		return;
+	tg_magic_read(r->code.data, r->code.len, &r->magic);
+	r->kind = r->magic.kind == TG_MAGIC_ALL ? TG_CELL_MAGIC : TG_CELL_CODE;
+	if (r->magic.kind != TG_MAGIC_NONE)
+		rewrite(p, r, m);
+	r->answer_due = r->magic.kind == TG_MAGIC_ALL || r->magic.kind == TG_MAGIC_TOP;
+	if (r->kind == TG_CELL_CODE && is_next(p, r))
+		begin(p, r);
+}
+
+void tg_cell_busy(struct tg_proxy *p, struct tg_request *r)
+{
+	if (r->kind == TG_CELL_CODE && !r->begun)
+		begin(p, r);
+}
+
+void tg_cell_input(struct tg_proxy *p, struct tg_request *r, struct tg_msg *m)
+{
+	struct tg_bytes content = tg_msg_part(m, TG_CONTENT);
+	int64_t count = tg_jscan_int(tg_msg_member(m, TG_CONTENT, "execution_count"), -1);
+	struct tg_buf quoted = TG_BUF_INIT, spliced = TG_BUF_INIT;
+	struct tg_bytes code;
+
+	r->started = true;
+	if (r->store && count >= 0 && !r->subshell.len)
+		r->count = p->count = count;
+	code = tg_jscan_member(content.at, content.len, "code");
+	if (r->magic.kind == TG_MAGIC_NONE || !code.at)
+		return;
+	tg_jscan_quote(&quoted, r->code.data, r->code.len);
+	tg_jscan_splice(content.at, content.len, code, quoted.data, quoted.len, &spliced);
+	tg_msg_replace(m, TG_CONTENT, spliced.data, spliced.len, &p->sign);
+	tg_buf_release(&quoted);
+	tg_buf_release(&spliced);
+}
+
+void tg_cell_started(struct tg_proxy *p, struct tg_request *r)
+{
+	struct tg_buf fault = TG_BUF_INIT;
+
+	if (r->silent)
+		return;
+	if (p->marker.warning.len) {
+		tg_emit_stderr(p, r, p->marker.warning.data);
+		tg_buf_clear(&p->marker.warning);
+	}
+	if (tg_settings_in_code(r->code.data, r->code.len)) {
+		struct tg_settings unused = { .n = 0 };
+
+		tg_settings_code(&unused, r->code.data, r->code.len, &fault);
+		tg_settings_release(&unused);
+		if (fault.len)
+			tg_emit_stderr(p, r, fault.data);
+		tg_buf_clear(&fault);
+	}
+	if (r->answer_due) {
+		find_fault(p, r, &fault);
+		if (fault.len) {
+			tg_emit_stderr(p, r, fault.data);
+			r->answer_due = false;
+		} else {
+			tg_ask_magic(p, r);
+		}
+	}
+	tg_buf_release(&fault);
+}
+
+/* Whether the settings ask for something to be printed. */
+static bool prints(const struct tg_proxy *p, const struct tg_request *r)
+{
+	const struct tg_settings *s = &p->settings;
+	double wall_s = (double)(r->end_ns - r->begin_ns) / (double)TG_NS_PER_S;
+
+	if (!r->store || p->dying || !strcmp(r->status, "aborted"))
+		return false;
+	if (r->magic.kind == TG_MAGIC_COST)
+		return true;
+	if (p->marker.off)
+		return false;
+	if (tg_settings_is(s, "report", "line"))
+		return wall_s >= tg_settings_num(s, "report_min_s", REPORT_MIN_S);
+	if (tg_settings_is(s, "report", "jumper"))
+		return wall_s / tg_settings_num(s, "jumper_report_frequency_s", REPORT_PERIOD_S) >
+		       tg_settings_num(s, "jumper_reports_min", REPORTS_MIN);
+	return false;
+}
+
+static void end(struct tg_proxy *p, struct tg_request *r, const char *status)
+{
+	struct tg_buf unused = TG_BUF_INIT;
+
+	if (r->ended || r->kind != TG_CELL_CODE)
+		return;
+	r->ended = true;
+	r->status = status;
+	r->end_ns = tg_mono_ns();
+	if (r->begun) {
+		tg_marker_end(&p->marker, r);
+		if (prints(p, r))
+			tg_ask_cell_end(p, r);
+	}
+	/* in force from the next cell on */
+	if (strcmp(status, "aborted") && tg_settings_in_code(r->code.data, r->code.len))
+		tg_settings_code(&p->settings, r->code.data, r->code.len, &unused);
+	tg_buf_release(&unused);
+}
+
+bool tg_cell_reply(struct tg_proxy *p, struct tg_request *r, const struct tg_msg *m)
+{
+	struct tg_bytes status = tg_msg_member(m, TG_CONTENT, "status");
+
+	if (tg_jscan_is(status, "ok"))
+		end(p, r, "ok");
+	else if (tg_jscan_is(status, "error"))
+		end(p, r, "error");
+	else
+		end(p, r, "aborted");
+	if (tg_jscan_is(status, "error"))
+		tg_ask_interrupted(p, r);
+	else if (!tg_jscan_is(status, "ok"))
+		r->answer_due = false;
+	return r->answer_due && !p->dying;
+}
+
+bool tg_cell_idle(struct tg_proxy *p, struct tg_request *r)
+{
+	/* the reply, which has the status, may be on its way on another socket */
+	end(p, r, !r->started ? "aborted" : r->failed ? "error" : "ok");
+	if (!r->started)
+		r->answer_due = false;
+	if (p->dying || (!r->answer_due && !r->question))
+		return false;
+	/* who asked for the answer waits for it; what the settings print is not worth more */
+	if (!r->answer_due && !r->wanted)
+		r->release_ns = tg_mono_ns() + CELL_END_NS;
+	return true;
+}
+
+void tg_cell_died(struct tg_proxy *p, struct tg_request *r, const char *status)
+{
+	if (r->begun)
+		end(p, r, status);
+}

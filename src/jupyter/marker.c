@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "jupyter/marker.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/paths.h"
+#include "mark/address.h"
+
+#include "base/mem.h"
+
+#define NAME_CHARACTERS 60
+#define TWICE_NS        (60 * TG_NS_PER_S) /* a second death within this ends the recording */
+#define HELLO_NS        (10 * TG_NS_PER_S) /* between questions for a warning */
+
+/* <what>-HOST-YYYYmmdd-HHMMSS.tacho in the folder for kernels' recordings */
+static int name_output(struct tg_buf *out, const char *what, struct tg_err *err)
+{
+	time_t now = (time_t)(tg_real_ns() / TG_NS_PER_S);
+	char host[65] = "", date[32];
+	const char *base = strrchr(what, '/');
+	size_t len, at;
+	struct tm tm;
+	int ret = tg_paths_recordings(out, err);
+
+	if (ret)
+		return ret;
+	base = base ? base + 1 : what;
+	len = strlen(base);
+	if (len > 6 && !strcmp(base + len - 6, ".ipynb"))
+		len -= 6;
+	gethostname(host, sizeof(host) - 1);
+	host[strcspn(host, ".")] = '\0';
+	localtime_r(&now, &tm);
+	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &tm);
+	tg_buf_addc(out, '/');
+	at = out->len;
+	tg_buf_addf(out, "%.*s-%s-%s.tacho", (int)TG_MIN(len, (size_t)100), base, host, date);
+	for (char *p = out->data + at; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == '/')
+			*p = '_';
+	return 0;
+}
+
+static void launch(struct tg_marker *m)
+{
+	struct tg_mark_start start = { .id = m->id,
+		.output = m->output.data,
+		.root = m->root,
+		.interval_ns = m->interval_ns,
+		.what = "kernel" };
+	struct tg_err err = { 0 };
+
+	if (tg_mark_start(&m->mark, &start, &err)) {
+		m->mark = NULL;
+		tg_marker_off(m, err.text);
+		return;
+	}
+	tg_mark_ask_hello(m->mark, ++m->question);
+	m->hello_ns = tg_mono_ns();
+}
+
+void tg_marker_start(struct tg_marker *m, const char *id, const char *what)
+{
+	const char *interval = getenv("TACHOGRAPH_INTERVAL"), *code = getenv("TACHOGRAPH_CODE");
+	struct tg_err err = { 0 };
+	unsigned char random[4];
+
+	*m = (struct tg_marker){ .output = TG_BUF_INIT,
+		.file = TG_BUF_INIT,
+		.socket = TG_BUF_INIT,
+		.why = TG_BUF_INIT,
+		.warning = TG_BUF_INIT,
+		.warned = TG_BUF_INIT,
+		.kernel = TG_BUF_INIT };
+	m->hide_code = code && !strcmp(code, "0");
+	if (interval) {
+		double seconds = strtod(interval, NULL);
+
+		if (seconds >= 0.001 && seconds <= 3600)
+			m->interval_ns = (int64_t)(seconds * 1e9);
+	}
+	snprintf(m->id, sizeof(m->id), "kernel-%.16s", id);
+	randombytes_buf(random, sizeof(random));
+	sodium_bin2hex(m->unique, sizeof(m->unique), random, sizeof(random));
+	if (name_output(&m->output, what, &err) || tg_mark_path(&m->socket, m->id, ".sock", &err)) {
+		tg_marker_off(m, err.text);
+		return;
+	}
+	tg_buf_add(&m->file, m->output.data, m->output.len);
+	launch(m);
+}
+
+void tg_marker_release(struct tg_marker *m)
+{
+	tg_mark_close(m->mark);
+	tg_buf_release(&m->output);
+	tg_buf_release(&m->file);
+	tg_buf_release(&m->socket);
+	tg_buf_release(&m->why);
+	tg_buf_release(&m->warning);
+	tg_buf_release(&m->warned);
+	tg_buf_release(&m->kernel);
+	*m = (struct tg_marker){ .off = true };
+}
+
+void tg_marker_off(struct tg_marker *m, const char *why)
+{
+	tg_mark_close(m->mark);
+	m->mark = NULL;
+	m->off = true;
+	tg_buf_clear(&m->why);
+	tg_buf_addf(&m->why, "Nothing is recorded: %s.", why);
+	tg_buf_clear(&m->warning);
+	tg_buf_addf(&m->warning, "tachograph: nothing is recorded: %s\n", why);
+}
+
+/* The recorder is gone. */
+static void lost(struct tg_marker *m)
+{
+	int64_t now = tg_mono_ns();
+
+	tg_mark_close(m->mark);
+	m->mark = NULL;
+	if (m->died_ns && now - m->died_ns < TWICE_NS)
+		tg_marker_off(m, "the recorder ended twice within a minute");
+	m->died_ns = now;
+}
+
+static void begin_run(struct tg_marker *m)
+{
+	char id[24], attrs[48];
+	struct tg_mark_span span = { .id = id,
+		.kind = "run",
+		.name = m->kernel.data,
+		.t_ns = tg_mono_ns(),
+		.count = -1,
+		.attrs_json = attrs };
+
+	snprintf(id, sizeof(id), "%s-run", m->unique);
+	snprintf(attrs, sizeof(attrs), "{\"pid\":%d}", (int)m->root);
+	tg_mark_begin(m->mark, &span);
+}
+
+/* Whether a recorder is there to be told of an edge; one that died is started again now. */
+static bool ready(struct tg_marker *m)
+{
+	if (m->off)
+		return false;
+	if (!m->mark) {
+		launch(m);
+		if (m->mark && m->root)
+			begin_run(m);
+	}
+	return m->mark;
+}
+
+/* -EAGAIN is a mark that was dropped and counted: nothing to do. */
+static void look_at(struct tg_marker *m, int result)
+{
+	if (result == -EPIPE)
+		lost(m);
+}
+
+void tg_marker_run(struct tg_marker *m, pid_t pid, const char *kernel)
+{
+	m->root = pid;
+	tg_buf_clear(&m->kernel);
+	tg_buf_adds(&m->kernel, kernel);
+	if (m->off || !m->mark)
+		return;
+	tg_mark_root(m->mark, pid);
+	begin_run(m);
+}
+
+void tg_marker_run_end(struct tg_marker *m, int code, int signal, const char *status)
+{
+	char id[24];
+
+	if (!m->mark)
+		return;
+	snprintf(id, sizeof(id), "%s-run", m->unique);
+	tg_mark_root_end(m->mark, m->root, code, signal);
+	tg_mark_end(m->mark, id, tg_mono_ns(), false, status);
+}
+
+void tg_marker_cell_name(const char *code, size_t len, struct tg_buf *out)
+{
+	size_t at = 0;
+
+	while (at < len) {
+		const char *line = code + at, *end = memchr(line, '\n', len - at);
+		size_t n = end ? (size_t)(end - line) : len - at, cut = 0, characters = 0;
+
+		at += n + 1;
+		while (n && (*line == ' ' || *line == '\t')) {
+			line++;
+			n--;
+		}
+		while (n && (line[n - 1] == ' ' || line[n - 1] == '\t' || line[n - 1] == '\r'))
+			n--;
+		if (!n || *line == '#')
+			continue;
+		/* a character begins where no continuation byte of UTF-8 is */
+		while (cut < n) {
+			if (((unsigned char)line[cut] & 0xc0) != 0x80 &&
+				++characters > NAME_CHARACTERS)
+				break;
+			cut++;
+		}
+		tg_buf_add(out, line, cut);
+		return;
+	}
+}
+
+void tg_marker_span_id(const struct tg_marker *m, const struct tg_request *r, struct tg_buf *out)
+{
+	tg_buf_addf(out, "%s-%llu", m->unique, (unsigned long long)r->span);
+}
+
+/* With TACHOGRAPH_CODE=0 code can be recognised, not read. */
+static void hash_code(const struct tg_request *r, struct tg_buf *out)
+{
+	unsigned char digest[crypto_hash_sha256_BYTES];
+	char hex[2 * sizeof(digest) + 1];
+
+	crypto_hash_sha256(digest, (const unsigned char *)r->code.data, r->code.len);
+	sodium_bin2hex(hex, sizeof(hex), digest, sizeof(digest));
+	tg_buf_addf(out, "sha256:%s", hex);
+}
+
+void tg_marker_begin(struct tg_marker *m, struct tg_request *r)
+{
+	struct tg_buf id = TG_BUF_INIT, name = TG_BUF_INIT, code = TG_BUF_INIT;
+	struct tg_mark_span span = {
+		.kind = "cell", .t_ns = r->begin_ns, .edge = true, .count = r->count
+	};
+
+	if (!ready(m))
+		return;
+	if (tg_mono_ns() - m->hello_ns > HELLO_NS) {
+		tg_mark_ask_hello(m->mark, ++m->question);
+		m->hello_ns = tg_mono_ns();
+	}
+	tg_marker_span_id(m, r, &id);
+	if (m->hide_code) {
+		hash_code(r, &code);
+	} else {
+		tg_marker_cell_name(r->code.data, r->code.len, &name);
+		tg_buf_add(&code, r->code.data, r->code.len);
+	}
+	span.id = id.data;
+	span.name = name.data;
+	span.code = code.data;
+	span.code_len = code.len;
+	span.lane = r->subshell.len ? r->subshell.data : NULL;
+	look_at(m, tg_mark_begin(m->mark, &span));
+	tg_buf_release(&id);
+	tg_buf_release(&name);
+	tg_buf_release(&code);
+}
+
+void tg_marker_end(struct tg_marker *m, struct tg_request *r)
+{
+	struct tg_buf id = TG_BUF_INIT;
+
+	if (!ready(m))
+		return;
+	tg_marker_span_id(m, r, &id);
+	look_at(m, tg_mark_end(m->mark, id.data, r->end_ns, true, r->status));
+	tg_buf_release(&id);
+}
+
+void tg_marker_interval(struct tg_marker *m, int64_t interval_ns)
+{
+	m->interval_ns = interval_ns;
+	if (m->mark)
+		tg_mark_set(m->mark, "interval_ns", interval_ns);
+}
+
+void tg_marker_bye(struct tg_marker *m)
+{
+	if (m->mark)
+		tg_mark_bye(m->mark);
+}
+
+int tg_marker_fd(const struct tg_marker *m)
+{
+	return m->mark ? tg_mark_fd(m->mark) : -1;
+}
+
+int64_t tg_marker_ask_usage(struct tg_marker *m)
+{
+	if (!m->mark || tg_mark_ask_usage(m->mark, ++m->question))
+		return 0;
+	return m->question;
+}
+
+/* {"re":1,"file":"/…/x.tacho","socket":"/…/kernel-….sock","session":1,"warning":"…"} */
+static void take_hello(struct tg_marker *m, const struct tg_json *answer)
+{
+	const char *file = tg_json_str(tg_json_get(answer, "file"), NULL),
+		   *socket = tg_json_str(tg_json_get(answer, "socket"), NULL),
+		   *warning = tg_json_str(tg_json_get(answer, "warning"), NULL);
+
+	if (file) {
+		tg_buf_clear(&m->file);
+		tg_buf_adds(&m->file, file);
+	}
+	if (socket) {
+		tg_buf_clear(&m->socket);
+		tg_buf_adds(&m->socket, socket);
+	}
+	if (warning && strcmp(warning, m->warned.data)) {
+		tg_buf_clear(&m->warned);
+		tg_buf_adds(&m->warned, warning);
+		tg_buf_clear(&m->warning);
+		tg_buf_addf(&m->warning, "tachograph: %s\n", warning);
+	}
+}
+
+int64_t tg_marker_answer(struct tg_marker *m, struct tg_json **answer)
+{
+	*answer = NULL;
+	while (m->mark) {
+		int got = tg_mark_answer(m->mark, answer);
+		int64_t n;
+
+		if (got < 0)
+			lost(m);
+		if (got <= 0)
+			return 0;
+		n = tg_json_int(tg_json_get(*answer, "re"), 0);
+		if (n > 0 && !tg_json_get(*answer, "file"))
+			return n;
+		take_hello(m, *answer);
+		tg_json_free(*answer);
+		*answer = NULL;
+	}
+	return 0;
+}

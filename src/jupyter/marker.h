@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the proxy tells the recorder: a run for the user's kernel and a span for each cell. Never
+ * waits. A recorder that died is started again at the next edge; when it dies a second time within
+ * a minute there is one warning, and no recording from then on.
+ */
+#ifndef TG_JUPYTER_MARKER_H
+#define TG_JUPYTER_MARKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "jupyter/request.h"
+#include "mark/mark.h"
+
+struct tg_marker {
+	struct tg_mark *mark; /* NULL: none is there */
+	bool off; /* not wanted, or given up */
+	bool hide_code; /* TACHOGRAPH_CODE=0 */
+	char id[24]; /* of the recorder */
+	char unique[12]; /* begins the ids of our spans */
+	struct tg_buf output; /* the file we ask for */
+	struct tg_buf file, socket; /* what the recorder says it writes, and where it listens */
+	struct tg_buf why; /* a sentence when nothing is recorded */
+	struct tg_buf warning; /* to be shown once; the one who shows it clears it */
+	struct tg_buf warned; /* the last one of the recorder's */
+	struct tg_buf kernel; /* name of the user's kernel */
+	pid_t root;
+	int64_t interval_ns; /* 0: the default */
+	int64_t died_ns; /* when one died before; 0: none did */
+	int64_t hello_ns; /* when we last asked who it is */
+	int64_t question; /* number of the last one */
+};
+
+/*
+ * Start a recorder for the kernel `id` (the same after a restart), without waiting for it. `what`
+ * names the file: the notebook, or the kernel.
+ */
+void tg_marker_start(struct tg_marker *m, const char *id, const char *what);
+void tg_marker_release(struct tg_marker *m); /* the recorder goes on */
+
+/* No recording; `why` is a sentence. */
+void tg_marker_off(struct tg_marker *m, const char *why);
+
+/* The user's kernel runs, and ended: exit code, or signal; "ok" or "died". */
+void tg_marker_run(struct tg_marker *m, pid_t pid, const char *kernel);
+void tg_marker_run_end(struct tg_marker *m, int code, int signal, const char *status);
+
+/* Begin and end of the span of a cell; times are in it. */
+void tg_marker_begin(struct tg_marker *m, struct tg_request *r);
+void tg_marker_end(struct tg_marker *m, struct tg_request *r);
+
+/* The period within spans. */
+void tg_marker_interval(struct tg_marker *m, int64_t interval_ns);
+
+/* Finish the file. */
+void tg_marker_bye(struct tg_marker *m);
+
+/* To poll for reading; -1: none. */
+int tg_marker_fd(const struct tg_marker *m);
+
+/* Ask for the use of the machine. Returns the number of the question, or 0 when none can be asked.
+ */
+int64_t tg_marker_ask_usage(struct tg_marker *m);
+
+/*
+ * Take one answer. Returns the number of the question with *answer for those of
+ * tg_marker_ask_usage (caller frees); 0 when nothing more is there.
+ */
+int64_t tg_marker_answer(struct tg_marker *m, struct tg_json **answer);
+
+/* The id of a cell's span, as the recorder was told. */
+void tg_marker_span_id(const struct tg_marker *m, const struct tg_request *r, struct tg_buf *out);
+
+/* First line of the code that is no comment, cut at 60 characters; "" when there is none. */
+void tg_marker_cell_name(const char *code, size_t len, struct tg_buf *out);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "jupyter/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#include "base/mem.h"
+
+void tg_worker_init(struct tg_worker *w)
+{
+	*w = (struct tg_worker){ .fd = -1, .out = TG_BUF_INIT, .in = TG_BUF_INIT };
+}
+
+void tg_worker_stop(struct tg_worker *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	if (w->pid > 0) {
+		kill(w->pid, SIGKILL);
+		waitpid(w->pid, NULL, 0);
+	}
+	tg_buf_release(&w->out);
+	tg_buf_release(&w->in);
+	tg_worker_init(w);
+}
+
+static int start(struct tg_worker *w, const char *exe, bool own, const struct tg_signals *signals,
+	struct tg_err *err)
+{
+	char *argv[] = { (char *)(uintptr_t)exe, own ? NULL : (char *)(uintptr_t) "worker", NULL };
+	struct tg_spawn spawn = {
+		.argv = argv, .env = environ, .signals = signals, .ignores_sigint = true
+	};
+	int pair[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return tg_err_set(err, -errno, "no socket pair: %s", strerror(errno));
+	fcntl(pair[0], F_SETFL, O_NONBLOCK);
+	spawn.fd3 = pair[1];
+	pid = tg_spawn(&spawn, err);
+	close(pair[1]);
+	if (pid < 0) {
+		close(pair[0]);
+		return pid;
+	}
+	w->pid = pid;
+	w->fd = pair[0];
+	return 0;
+}
+
+int tg_worker_ask(struct tg_worker *w, const char *exe, bool own, const struct tg_signals *signals,
+	const char *json, size_t len, struct tg_err *err)
+{
+	unsigned char head[4] = { (unsigned char)len, (unsigned char)(len >> 8),
+		(unsigned char)(len >> 16), (unsigned char)(len >> 24) };
+	int ret = w->fd < 0 ? start(w, exe, own, signals, err) : 0;
+
+	if (ret)
+		return ret;
+	if (!w->waiting++)
+		w->since_ns = tg_mono_ns();
+	tg_buf_add(&w->out, head, sizeof(head));
+	tg_buf_add(&w->out, json, len);
+	tg_worker_write(w); /* a failure shows when its answer is read */
+	return 0;
+}
+
+int tg_worker_write(struct tg_worker *w)
+{
+	while (w->out.len) {
+		ssize_t n = send(w->fd, w->out.data, w->out.len, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN ? 0 : -EPIPE;
+		tg_buf_splice(&w->out, 0, (size_t)n, NULL, 0);
+	}
+	return 0;
+}
+
+/* 1 when an answer is whole in w->in, 0 when not, -EBADMSG. */
+static int whole(const struct tg_worker *w, size_t *len)
+{
+	const unsigned char *head = (const unsigned char *)w->in.data;
+
+	*len = 0;
+	if (w->in.len < 4)
+		return 0;
+	*len = (size_t)head[0] | (size_t)head[1] << 8 | (size_t)head[2] << 16 |
+	       (size_t)head[3] << 24;
+	if (*len > TG_WORKER_ANSWER_MAX)
+		return -EBADMSG;
+	return w->in.len - 4 >= *len;
+}
+
+int tg_worker_read(struct tg_worker *w, struct tg_buf *out)
+{
+	size_t len;
+	int ret;
+
+	while (!(ret = whole(w, &len))) {
+		size_t want = TG_MAX(len ? len + 4 - w->in.len : 0, (size_t)4096);
+		ssize_t n;
+
+		tg_buf_reserve(&w->in, want);
+		n = recv(w->fd, w->in.data + w->in.len, want, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return 0;
+		if (n <= 0)
+			return -EPIPE;
+		w->in.len += (size_t)n;
+		w->in.data[w->in.len] = '\0';
+	}
+	if (ret < 0)
+		return ret;
+	tg_buf_add(out, w->in.data + 4, len);
+	tg_buf_splice(&w->in, 0, len + 4, NULL, 0);
+	if (w->waiting)
+		w->waiting--;
+	w->since_ns = tg_mono_ns();
+	return 1;
+}
+
+int64_t tg_worker_deadline(const struct tg_worker *w)
+{
+	if (w->fd < 0)
+		return INT64_MAX;
+	return w->since_ns + (w->waiting ? TG_WORKER_LIMIT_NS : TG_WORKER_IDLE_NS);
+}
