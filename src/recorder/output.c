@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "record/writer.h"
+#include "recorder/prune.h"
 
 #define UNWRITTEN_MAX (1u << 20) /* bytes of events kept until the file takes them */
 #define FLUSHES_MAX   64 /* answers that nobody took yet */
@@ -27,6 +28,7 @@ struct tg_output {
 	struct tg_queue *queue;
 	int event;
 	char *path, *session_json;
+	bool prune;
 
 	pthread_mutex_t lock; /* guards what follows */
 	struct tg_output_state state;
@@ -262,6 +264,20 @@ static void open_output(struct work *w)
 	wake(o);
 }
 
+/* Old recordings of kernels make room for the new one. Not being able to is nobody's trouble. */
+static void prune(struct tg_output *o)
+{
+	char *folder = tg_xstrdup(o->state.file); /* only this thread writes it */
+	char *slash = strrchr(folder, '/');
+
+	if (o->prune && slash && slash > folder) {
+		*slash = '\0';
+		tg_prune(folder, slash + 1, tg_prune_keep(), TG_PRUNE_BYTES,
+			tg_real_ns() / TG_NS_PER_S);
+	}
+	free(folder);
+}
+
 static void *run(void *arg)
 {
 	struct work w = { .o = arg, .events = TG_BUF_INIT };
@@ -270,8 +286,11 @@ static void *run(void *arg)
 	while (!finish) {
 		struct tg_item *item;
 
-		if (!w.writer)
+		if (!w.writer) {
 			open_output(&w);
+			if (w.writer)
+				prune(w.o);
+		}
 		item = tg_queue_pop(w.o->queue, w.writer ? -1 : RETRY_MS);
 		finish = item && item->kind == TG_ITEM_FINISH;
 		if (item && w.writer)
@@ -289,8 +308,8 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int tg_output_start(
-	struct tg_output **out, const char *path, const char *session_json, size_t queue_bytes)
+int tg_output_start(struct tg_output **out, const char *path, const char *session_json,
+	size_t queue_bytes, bool prune)
 {
 	struct tg_output *o = tg_xcalloc(1, sizeof(*o));
 	sigset_t all, before;
@@ -299,6 +318,7 @@ int tg_output_start(
 	o->queue = tg_queue_new(queue_bytes);
 	o->path = tg_xstrdup(path);
 	o->session_json = tg_xstrdup(session_json);
+	o->prune = prune;
 	pthread_mutex_init(&o->lock, NULL);
 	o->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	/* signals are the other thread's business */

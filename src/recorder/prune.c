@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "record/reader.h"
 
@@ -36,18 +37,26 @@ static bool has_suffix(const char *name, const char *suffix)
 	return n > m && !strcmp(name + n - m, suffix);
 }
 
-/* Whether its recorder finished it. Anything that we cannot read is left to the rule of a day. */
-static bool has_end(int dirfd, const char *name)
+/* Whether a kernel made it and it is over. What cannot be read is not ours to remove. */
+static bool may_go(int dirfd, const char *name, bool old)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	const struct tg_session *session;
+	struct tg_json *json = NULL;
 	struct tg_reader *r;
-	bool ended;
+	bool yes = false;
+	size_t n;
 
 	if (fd < 0 || tg_reader_open_fd(&r, fd, name, NULL) < 0)
 		return false;
-	ended = tg_reader_damage(r)->ended;
+	session = tg_reader_sessions(r, &n);
+	if (n)
+		json = tg_json_parse(session[0].json, strlen(session[0].json), NULL);
+	yes = !strcmp(tg_json_str(tg_json_get(json, "what"), ""), "kernel") &&
+	      (old || tg_reader_damage(r)->ended);
+	tg_json_free(json);
 	tg_reader_close(r);
-	return ended;
+	return yes;
 }
 
 static size_t list(DIR *dir, struct candidate **out)
@@ -75,6 +84,17 @@ static size_t list(DIR *dir, struct candidate **out)
 	return n;
 }
 
+size_t tg_prune_keep(void)
+{
+	const char *text = getenv("TACHOGRAPH_KEEP");
+	char *end = NULL;
+	long n = text ? strtol(text, &end, 10) : -1;
+
+	if (!text || end == text || *end || n < 0)
+		return TG_PRUNE_FILES;
+	return n ? (size_t)n : SIZE_MAX;
+}
+
 int tg_prune(
 	const char *path, const char *current, size_t keep_files, int64_t keep_bytes, int64_t now_s)
 {
@@ -96,7 +116,7 @@ int tg_prune(
 			break;
 		if (current && !strcmp(c[i].name, current))
 			continue;
-		if (now_s - c[i].mtime_s <= DAY_S && !has_end(dirfd(dir), c[i].name))
+		if (!may_go(dirfd(dir), c[i].name, now_s - c[i].mtime_s > DAY_S))
 			continue;
 		if (unlinkat(dirfd(dir), c[i].name, 0) < 0)
 			continue;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Keeps the folder of kernels' recordings small: the oldest go first. Only files that are over are
- * ever removed: with an end chunk, or untouched for a day. Nothing outside the folder, no
- * subfolder, no symbolic link, no file of another name or user.
+ * Keeps the folder of kernels' recordings small: the oldest go first. Only recordings that a kernel
+ * made and that are over are ever removed: with an end chunk, or untouched for a day. Nothing
+ * outside the folder, no symbolic link, no file of another name or user, nothing that cannot be
+ * read.
  */
 #ifndef TG_RECORDER_PRUNE_H
 #define TG_RECORDER_PRUNE_H
@@ -12,6 +13,9 @@
 
 #define TG_PRUNE_FILES 20
 #define TG_PRUNE_BYTES (INT64_C(200) << 20)
+
+/* How many recordings to keep: TACHOGRAPH_KEEP of the environment, where 0 keeps all; else 20. */
+size_t tg_prune_keep(void);
 
 /*
  * Remove *.tacho files of `dir` until at most `keep_files` and `keep_bytes` are left, as far as

@@ -308,7 +308,8 @@ static int record(struct recorder *r, struct tg_err *err)
 		tg_clients_add(r->clients, r->o.fd);
 	r->o.fd = -1;
 	tg_session_json(&session, &r->o, &clocks);
-	result = tg_output_start(&r->output, r->o.output, session.data, r->o.queue_bytes);
+	result = tg_output_start(&r->output, r->o.output, session.data, r->o.queue_bytes,
+		!strcmp(r->o.what, "kernel"));
 	tg_buf_release(&session);
 	if (result < 0) {
 		tg_err_set(err, result, "cannot start a thread: %s", strerror(-result));

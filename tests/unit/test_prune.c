@@ -22,20 +22,27 @@ static void path_of(struct tg_buf *out, const char *name)
 }
 
 /* A recording last touched `age_s` before NOW, finished or as a killed recorder leaves it. */
-static void recording(const char *name, int age_s, bool finished)
+static void made_by(const char *what, const char *name, int age_s, bool finished)
 {
 	struct timespec t[2] = { { .tv_sec = NOW - age_s }, { .tv_sec = NOW - age_s } };
-	struct tg_buf path = TG_BUF_INIT;
+	struct tg_buf path = TG_BUF_INIT, json = TG_BUF_INIT;
 	struct tg_writer *w;
 
 	path_of(&path, name);
-	T_EQ_I(tg_writer_open(&w, path.data, "{\"host\":\"h\",\"boot_id\":\"b\"}", NULL), 0);
+	tg_buf_addf(&json, "{\"host\":\"h\",\"boot_id\":\"b\",\"what\":\"%s\"}", what);
+	T_EQ_I(tg_writer_open(&w, path.data, json.data, NULL), 0);
+	tg_buf_release(&json);
 	if (finished)
 		tg_writer_finish(w);
 	else
 		tg_writer_abandon(w);
 	utimensat(AT_FDCWD, path.data, t, 0);
 	tg_buf_release(&path);
+}
+
+static void recording(const char *name, int age_s, bool finished)
+{
+	made_by("kernel", name, age_s, finished);
 }
 
 static bool there(const char *name)
@@ -74,25 +81,40 @@ int main(void)
 	recording("d.tacho", 300, true);
 	recording("e.tacho", 200, true);
 	recording("notes.txt", 900, true);
+	made_by("record", "job.tacho", 900, true); /* somebody's pipeline */
+	path_of(&path, "text.tacho");
+	T_EQ_I(close(open(path.data, O_WRONLY | O_CREAT, 0600)), 0);
 	path_of(&path, "link.tacho");
 	T_EQ_I(symlink("/etc/passwd", path.data), 0);
 
-	T_EQ_I(tg_prune(dir, "e.tacho", 5, INT64_MAX, NOW), 0);
-	T_EQ_I(tg_prune(dir, "e.tacho", 3, INT64_MAX, NOW), 2);
+	T_EQ_I(tg_prune(dir, "e.tacho", 7, INT64_MAX, NOW), 0);
+	T_EQ_I(tg_prune(dir, "e.tacho", 5, INT64_MAX, NOW), 2);
 	T_OK(!there("c.tacho") && !there("a.tacho")); /* the oldest two that are over */
 	T_EQ_I(tg_prune(dir, "e.tacho", 0, INT64_MAX, NOW), 1);
 	T_OK(there("b.tacho") && !there("d.tacho") && there("e.tacho"));
-	T_OK(there("notes.txt") && access("/etc/passwd", F_OK) == 0);
+	T_OK(there("notes.txt") && there("job.tacho") && there("text.tacho") &&
+		access("/etc/passwd", F_OK) == 0);
 	T_OK(lstat(path.data, &st) == 0);
 
 	/* bytes: enough for one, so that the older of two finished ones goes */
 	drop("b.tacho");
+	drop("job.tacho");
+	drop("text.tacho");
 	recording("f.tacho", 100, true);
 	path_of(&path, "f.tacho");
 	T_EQ_I(stat(path.data, &st), 0);
 	one = st.st_size;
 	T_EQ_I(tg_prune(dir, NULL, 20, one, NOW), 1);
 	T_OK(!there("e.tacho") && there("f.tacho"));
+
+	unsetenv("TACHOGRAPH_KEEP");
+	T_EQ_I(tg_prune_keep(), TG_PRUNE_FILES);
+	setenv("TACHOGRAPH_KEEP", "3", 1);
+	T_EQ_I(tg_prune_keep(), 3);
+	setenv("TACHOGRAPH_KEEP", "0", 1);
+	T_OK(tg_prune_keep() == SIZE_MAX);
+	setenv("TACHOGRAPH_KEEP", "many", 1);
+	T_EQ_I(tg_prune_keep(), TG_PRUNE_FILES);
 
 	drop("f.tacho");
 	drop("notes.txt");

@@ -391,7 +391,8 @@ static void test_overflow(const char *dir)
 	struct tg_rows r;
 
 	tg_buf_addf(&path, "%s/overflow.tacho", dir);
-	T_EQ_I(tg_output_start(&o, path.data, "{\"host\":\"h\",\"boot_id\":\"b\"}", 8192), 0);
+	T_EQ_I(tg_output_start(&o, path.data, "{\"host\":\"h\",\"boot_id\":\"b\"}", 8192, false),
+		0);
 	wait_output(o, &state);
 	T_OK(state.open);
 	tg_rows_init(&r, o, state.next_table);
@@ -430,7 +431,8 @@ static void test_late_file(const char *dir)
 
 	tg_buf_addf(&folder, "%s/later", dir);
 	tg_buf_addf(&path, "%s/x.tacho", folder.data);
-	T_EQ_I(tg_output_start(&o, path.data, "{\"host\":\"h\",\"boot_id\":\"b\"}", 8192), 0);
+	T_EQ_I(tg_output_start(&o, path.data, "{\"host\":\"h\",\"boot_id\":\"b\"}", 8192, false),
+		0);
 	wait_output(o, &state);
 	T_OK(state.failed && !state.open);
 	T_OK(strstr(state.warning, "nothing is recorded: ") == state.warning);
@@ -469,7 +471,7 @@ static void test_names(const char *dir)
 		T_EQ_I(tg_output_start(&o, path.data,
 			       i == 2 ? "{\"host\":\"other\",\"boot_id\":\"b\"}"
 				      : "{\"host\":\"h\",\"boot_id\":\"b\"}",
-			       8192),
+			       8192, false),
 			0);
 		wait_output(o, &state);
 		T_OK(state.open);
