@@ -43,14 +43,21 @@ static int read_head(struct tg_reader *r, uint64_t offset, struct tg_chunk_heade
 	}
 }
 
+int tg_reader_summary(struct tg_reader *r, uint64_t offset, struct tg_chunk_header *h)
+{
+	int k = read_head(r, offset, h);
+
+	return k ? k
+		 : tg_summary_decode(&r->index.reading, &r->zip,
+			   (const uint8_t *)r->chunk.data + TG_CHUNK_HEADER, h->length, offset);
+}
+
 static bool is_summary(struct tg_reader *r, uint64_t offset, uint64_t size)
 {
 	struct tg_chunk_header h;
 
-	return offset < size && read_head(r, offset, &h) == 0 &&
-	       offset + TG_CHUNK_HEADER + h.length <= size &&
-	       tg_summary_decode(&r->index.reading, &r->zip,
-		       (const uint8_t *)r->chunk.data + TG_CHUNK_HEADER, h.length, offset) == 0;
+	return offset < size && tg_reader_summary(r, offset, &h) == 0 &&
+	       offset + TG_CHUNK_HEADER + h.length <= size;
 }
 
 /* The end chunk's last 16 bytes: u64 offset of the last summary, u32 length of the end chunk with

@@ -190,56 +190,10 @@ int tg_reader_chunk(struct tg_reader *r, uint64_t offset, uint8_t type, struct t
 	return 0;
 }
 
-/* A chunk that was whole when it was indexed and is not now. */
-static void lost(struct tg_reader *r)
+void tg_reader_lost(struct tg_reader *r)
 {
 	r->undecodable++;
 	r->damage.lost_chunks++;
-}
-
-static int each_line(const uint8_t *text, size_t len, uint32_t session,
-	int (*each)(void *ctx, uint32_t session, const char *json, size_t len), void *ctx)
-{
-	/* the text is ours (tg_zip's buffer), so lines can be ended in place */
-	char *p = (char *)(uintptr_t)text, *end = p + len;
-	int k = 0;
-
-	while (k == 0 && p < end) {
-		char *newline = memchr(p, '\n', (size_t)(end - p));
-		char *stop = newline ? newline : end;
-
-		*stop = '\0';
-		if (stop > p)
-			k = each(ctx, session, p, (size_t)(stop - p));
-		p = stop + 1;
-	}
-	return k;
-}
-
-int tg_reader_events(struct tg_reader *r,
-	int (*each)(void *ctx, uint32_t session, const char *json, size_t len), void *ctx)
-{
-	for (size_t i = 0; i < r->index.events.n; i++) {
-		const struct tg_place *place = &r->index.events.p[i];
-		const uint8_t *plain;
-		struct tg_chunk chunk;
-		size_t len;
-		int k;
-
-		k = tg_reader_chunk(r, place->offset, TG_CHUNK_EVENTS, &chunk);
-		if (k == 0)
-			k = tg_zip_unpack(&r->zip, chunk.header.flags, chunk.payload,
-				chunk.header.length, &plain, &len);
-		if (k == -EBADMSG) {
-			lost(r);
-			continue;
-		}
-		if (k == 0)
-			k = each_line(plain, len, place->session, each, ctx);
-		if (k)
-			return k;
-	}
-	return 0;
 }
 
 int tg_reader_decode(struct tg_reader *r, const struct tg_place *place, size_t n_all,
@@ -252,7 +206,7 @@ int tg_reader_decode(struct tg_reader *r, const struct tg_place *place, size_t n
 		k = tg_samples_decode(&r->zip, chunk.header.flags, chunk.payload,
 			chunk.header.length, n_all, column, n, &r->block);
 	if (k == -EBADMSG)
-		lost(r);
+		tg_reader_lost(r);
 	return k;
 }
 
@@ -298,7 +252,7 @@ int tg_reader_processes(struct tg_reader *r, uint32_t session, int64_t from_ns, 
 			k = tg_processes_decode(&r->zip, chunk.header.flags, chunk.payload,
 				chunk.header.length, r->cells);
 		if (k == -EBADMSG) {
-			lost(r);
+			tg_reader_lost(r);
 			continue;
 		}
 		for (size_t c = 0; k == 0 && c < r->cells->n; c++)

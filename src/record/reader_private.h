@@ -32,6 +32,15 @@ struct tg_reader {
  */
 int tg_reader_chunk(struct tg_reader *r, uint64_t offset, uint8_t type, struct tg_chunk *chunk);
 
+/* Count a chunk that was whole when it was indexed and is not now. */
+void tg_reader_lost(struct tg_reader *r);
+
+/*
+ * Read the head of the summary at `offset` into r->index.reading; its texts are valid until the
+ * next unpacking. *h is the chunk's header. Returns 0 or -EBADMSG.
+ */
+int tg_reader_summary(struct tg_reader *r, uint64_t offset, struct tg_chunk_header *h);
+
 /*
  * Decode columns of the sample chunk at `place` into r->block. Returns 0; -EBADMSG, counted as
  * damage; -errno.

@@ -7,6 +7,8 @@
 
 #include "base/json.h"
 #include "record/format.h"
+#include "record/summary.h"
+#include "record/varint.h"
 
 #include "base/mem.h"
 
@@ -308,6 +310,103 @@ static void test_sessions(const char *path)
 	T_EQ_I(tg_reader_open(&r, "/tmp", &err), -EISDIR);
 }
 
+#define LONG_COLUMNS 40
+
+static uint64_t write_long(struct tg_writer *w, uint32_t table, int64_t *t)
+{
+	struct tg_column column[LONG_COLUMNS];
+	int64_t state[LONG_COLUMNS] = { 0 };
+	uint64_t seed = 7, rows = 0;
+
+	r_columns(column, LONG_COLUMNS);
+	T_EQ_I(tg_writer_table(w, table, "main", column, LONG_COLUMNS), 0);
+	for (int i = 0; i < 900; i++) {
+		struct tg_block *b = r_block(table, LONG_COLUMNS, 100, t, state, &seed);
+
+		rows += b->n_rows;
+		if (tg_writer_block(w, b) < 0)
+			T_OK(false);
+		tg_block_free(b);
+	}
+	return rows;
+}
+
+static int add_group_rows(void *ctx, const struct tg_group *g)
+{
+	*(uint64_t *)ctx += g->rows;
+	return 0;
+}
+
+/* Open, and count the rows of all tables in both ways. Returns the holes that were found. */
+static uint64_t check_long(const char *path, uint64_t rows, uint64_t *lost)
+{
+	const uint32_t column = 5;
+	uint64_t by_block = 0, by_group = 0, by_table = 0, holes;
+	struct tg_reader *r = NULL;
+	const struct tg_table *t;
+	struct tg_damage damage;
+	size_t n;
+
+	T_EQ_I(tg_reader_open(&r, path, NULL), 0);
+	t = tg_reader_tables(r, &n);
+	for (size_t i = 0; i < n; i++) {
+		by_table += t[i].n_rows;
+		tg_reader_groups(r, &t[i], column, INT64_MIN, INT64_MAX, add_group_rows, &by_group);
+		tg_reader_blocks(r, &t[i], &column, 1, INT64_MIN, INT64_MAX, count_rows, &by_block);
+	}
+	T_EQ_I(by_table, rows);
+	T_EQ_I(by_group, rows);
+	T_EQ_I(by_block, rows);
+	holes = tg_reader_damage(r)->holes;
+	*lost = tg_reader_damage(r)->lost_chunks;
+	T_EQ_I(tg_reader_verify(r, &damage), 0);
+	if (!holes && !*lost)
+		T_EQ_I(tg_reader_damage(r)->chunks, damage.chunks);
+	tg_reader_close(r);
+	return holes;
+}
+
+/* Long enough that files without an end chunk are opened from their last summary as well. */
+static void test_long(const char *path)
+{
+	struct tg_writer *w = NULL;
+	struct tg_buf b;
+	size_t summary;
+	uint8_t *head;
+	int64_t t = 0;
+	uint64_t rows, lost;
+
+	unlink(path);
+	T_EQ_I(tg_writer_open(&w, path, R_SESSION, NULL), 0);
+	rows = write_long(w, 1, &t);
+	T_OK(tg_writer_offset(w) > 4 << 20);
+	tg_writer_abandon(w);
+	T_EQ_I(check_long(path, rows, &lost), 0);
+	T_EQ_I(lost, 0);
+	T_EQ_I(tg_writer_open(&w, path, R_SESSION, NULL), 0);
+	rows += write_long(w, 2, &t);
+	T_EQ_I(tg_writer_finish(w), 0);
+	T_EQ_I(check_long(path, rows, &lost), 0);
+	T_EQ_I(lost, 0);
+
+	/* where the first summary is */
+	b = r_slurp(path);
+	for (summary = 0; (uint8_t)b.data[summary + 5] != TG_CHUNK_SUMMARY;)
+		summary += TG_CHUNK_HEADER + tg_get32((const uint8_t *)b.data + summary + 12);
+	/* in a part of column 5: groups come from the rows, the damage is counted */
+	head = (uint8_t *)b.data + summary + TG_CHUNK_HEADER;
+	head[tg_get32(head + TG_SUMMARY_PREFIX + tg_get32(head + 8) + 4 * 5) + 5] ^= 1;
+	r_spew(path, b.data, b.len);
+	T_EQ_I(check_long(path, rows, &lost), 0);
+	T_EQ_I(lost, 1);
+	/* in its head: the chain is broken, the file is scanned */
+	b.data[summary + TG_CHUNK_HEADER + 30] ^= 1;
+	r_spew(path, b.data, b.len);
+	T_EQ_I(check_long(path, rows, &lost), 1);
+	T_EQ_I(lost, 1);
+	tg_buf_release(&b);
+}
+
 struct cells {
 	const struct tg_process_block *want;
 	size_t at;
@@ -372,6 +471,7 @@ int main(void)
 	test_window(path);
 	test_sessions(path);
 	test_processes(path);
+	test_long(path);
 	unlink(path);
 	rmdir(dir);
 	return t_done();

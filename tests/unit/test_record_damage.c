@@ -352,6 +352,92 @@ static void test_mixtures(const struct sample *s)
 	tg_buf_release(&b);
 }
 
+static void rows_into(struct tg_writer *w, int n, int *written, int *result)
+{
+	int64_t t = 1000000000 * (int64_t)(1 + *written), state[COLUMNS] = { 0 };
+	uint64_t seed = 5;
+
+	for (int i = 0; i < n && *result == 0; i++) {
+		struct tg_block *b = r_block(1, COLUMNS, ROWS, &t, state, &seed);
+
+		*result = tg_writer_block(w, b);
+		*written += *result == 0;
+		tg_block_free(b);
+	}
+}
+
+static int append_event(void *ctx, uint32_t session, const char *json, size_t len)
+{
+	(void)session;
+	tg_buf_add(ctx, json, len);
+	tg_buf_addc(ctx, '\n');
+	return 0;
+}
+
+static struct tg_buf events_of(const char *path, int *holes)
+{
+	struct tg_buf b = TG_BUF_INIT;
+	struct tg_reader *r = NULL;
+
+	T_EQ_I(tg_reader_open(&r, path, NULL), 0);
+	tg_reader_events(r, append_event, &b);
+	*holes = (int)tg_reader_damage(r)->holes;
+	tg_reader_close(r);
+	return b;
+}
+
+/* The begin event of a span that was still open at the next summary survives its chunk. */
+static void test_lost_begin(struct sample *s)
+{
+	static const char begin[] = "{\"ev\":\"begin\",\"t\":1,\"span\":4,\"code\":\"pass\"}\n"
+				    "{\"ev\":\"begin\",\"t\":2,\"span\":5,\"name\":\"x\"}\n"
+				    "{\"ev\":\"end\",\"t\":3,\"span\":5}\n";
+	static const char end[] = "{\"ev\":\"end\",\"t\":9,\"span\":4}\n";
+	struct tg_column column[COLUMNS];
+	int written = 0, result = 0, holes;
+	struct tg_writer *w = NULL;
+	struct tg_buf b, events;
+	size_t at;
+
+	r_columns(column, COLUMNS);
+	unlink(s->path);
+	T_EQ_I(tg_writer_open(&w, s->path, R_SESSION, NULL), 0);
+	T_EQ_I(tg_writer_table(w, 1, "main", column, COLUMNS), 0);
+	at = (size_t)tg_writer_offset(w) + TG_CHUNK_HEADER;
+	T_EQ_I(tg_writer_events(w, begin, sizeof(begin) - 1), 0);
+	rows_into(w, 100, &written, &result); /* a summary after 64 of them */
+	T_EQ_I(tg_writer_events(w, end, sizeof(end) - 1), 0);
+	tg_writer_abandon(w);
+	events = events_of(s->path, &holes);
+	T_EQ_I(events.len, sizeof(begin) + sizeof(end) - 2);
+	T_EQ_I(holes, 0);
+	tg_buf_release(&events);
+
+	b = r_slurp(s->path);
+	b.data[at + 3] ^= 1; /* found when the file is scanned */
+	r_spew(s->path, b.data, b.len);
+	events = events_of(s->path, &holes);
+	T_EQ_S(events.data, "{\"ev\":\"begin\",\"t\":1,\"span\":4}\n"
+			    "{\"ev\":\"end\",\"t\":9,\"span\":4}\n");
+	T_EQ_I(holes, 1);
+	tg_buf_release(&events);
+
+	b.data[at + 3] ^= 1; /* found only when the events are read */
+	r_spew(s->path, b.data, b.len);
+	T_EQ_I(tg_writer_open(&w, s->path, R_SESSION, NULL), 0);
+	T_EQ_I(tg_writer_finish(w), 0);
+	tg_buf_release(&b);
+	b = r_slurp(s->path);
+	b.data[at + 3] ^= 1;
+	r_spew(s->path, b.data, b.len);
+	events = events_of(s->path, &holes);
+	T_EQ_S(events.data, "{\"ev\":\"begin\",\"t\":1,\"span\":4}\n"
+			    "{\"ev\":\"end\",\"t\":9,\"span\":4}\n");
+	T_EQ_I(holes, 0); /* the chain of summaries does not look at every chunk */
+	tg_buf_release(&events);
+	tg_buf_release(&b);
+}
+
 /* A reader of a file that grows, byte by byte. */
 static void test_refresh(const struct sample *s)
 {
@@ -378,20 +464,6 @@ static void test_refresh(const struct sample *s)
 	T_OK(tg_reader_damage(r)->ended);
 	tg_reader_close(r);
 	close(fd);
-}
-
-static void rows_into(struct tg_writer *w, int n, int *written, int *result)
-{
-	int64_t t = 1000000000 * (int64_t)(1 + *written), state[COLUMNS] = { 0 };
-	uint64_t seed = 5;
-
-	for (int i = 0; i < n && *result == 0; i++) {
-		struct tg_block *b = r_block(1, COLUMNS, ROWS, &t, state, &seed);
-
-		*result = tg_writer_block(w, b);
-		*written += *result == 0;
-		tg_block_free(b);
-	}
 }
 
 /* A disk that is full, and then is not. */
@@ -484,6 +556,7 @@ int main(void)
 	test_mixtures(&s);
 	test_refresh(&s);
 	test_short_write(s.path);
+	test_lost_begin(&s);
 	test_pipe();
 	tg_buf_release(&s.bytes);
 	unlink(s.path);

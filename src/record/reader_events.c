@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tg_reader_events. Where chunks are lost, begin events of spans that a later summary names as
+ * open are handed over from there, so that a cell whose beginning is damaged keeps its end.
+ */
+#include <errno.h>
+
+#include "base/json.h"
+#include "record/reader_private.h"
+
+#include "base/mem.h"
+
+/* Span numbers that were handed over; open addressing, at most half full. */
+#define SEEN_MAX (1u << 20)
+
+struct seen {
+	uint64_t *slot; /* number + 1; 0: free */
+	size_t n, size;
+};
+
+struct walk {
+	struct tg_reader *r;
+	int (*each)(void *ctx, uint32_t session, const char *json, size_t len);
+	void *ctx;
+	bool careful; /* something is lost: watch which spans began */
+	struct seen seen;
+};
+
+static bool put(struct seen *s, uint64_t key)
+{
+	size_t i = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (s->size - 1);
+
+	while (s->slot[i] && s->slot[i] != key)
+		i = (i + 1) & (s->size - 1);
+	if (s->slot[i] == key)
+		return false;
+	s->slot[i] = key;
+	s->n++;
+	return true;
+}
+
+/* Returns whether it is new. */
+static bool seen_add(struct seen *s, int64_t span)
+{
+	if (s->n * 2 >= s->size && s->size < 2 * SEEN_MAX) {
+		struct seen old = *s;
+
+		*s = (struct seen){ .size = old.size ? old.size * 2 : 256 };
+		s->slot = tg_xcalloc(s->size, sizeof(*s->slot));
+		for (size_t i = 0; i < old.size; i++)
+			if (old.slot[i])
+				put(s, old.slot[i]);
+		free(old.slot);
+	}
+	return s->n < SEEN_MAX && put(s, (uint64_t)span + 1);
+}
+
+/* The span that begins with this event, or -1. */
+static int64_t beginning(const char *json, size_t len)
+{
+	struct tg_json *event;
+	int64_t span = -1;
+
+	if (!memmem(json, len, "\"begin\"", 7))
+		return -1;
+	event = tg_json_parse(json, len, NULL);
+	if (!strcmp(tg_json_str(tg_json_get(event, "ev"), ""), "begin"))
+		span = tg_json_int(tg_json_get(event, "span"), -1);
+	tg_json_free(event);
+	return span;
+}
+
+static int note(void *ctx, uint32_t session, const char *json, size_t len)
+{
+	struct walk *w = ctx;
+	int64_t span = beginning(json, len);
+
+	(void)session;
+	if (span >= 0)
+		seen_add(&w->seen, span);
+	return 0;
+}
+
+static int hand_over(void *ctx, uint32_t session, const char *json, size_t len)
+{
+	struct walk *w = ctx;
+
+	if (w->careful)
+		note(w, session, json, len);
+	return w->each(w->ctx, session, json, len);
+}
+
+static int hand_over_missing(void *ctx, uint32_t session, const char *json, size_t len)
+{
+	struct walk *w = ctx;
+	int64_t span = beginning(json, len);
+
+	if (span < 0 || !seen_add(&w->seen, span))
+		return 0;
+	return w->each(w->ctx, session, json, len);
+}
+
+static int each_line(const char *text, size_t len, uint32_t session,
+	int (*each)(void *ctx, uint32_t session, const char *json, size_t len), struct walk *w)
+{
+	/* the text is in our own buffer, so lines can be ended in place */
+	char *p = (char *)(uintptr_t)text, *end = p + len;
+	int k = 0;
+
+	while (k == 0 && p < end) {
+		char *newline = memchr(p, '\n', (size_t)(end - p));
+		char *stop = newline ? newline : end;
+
+		*stop = '\0';
+		if (stop > p)
+			k = each(w, session, p, (size_t)(stop - p));
+		p = stop + 1;
+	}
+	return k;
+}
+
+/* The lines of one chunk. Returns -EBADMSG when it is damaged. */
+static int chunk_lines(struct walk *w, const struct tg_place *place,
+	int (*each)(void *ctx, uint32_t session, const char *json, size_t len))
+{
+	const uint8_t *plain;
+	struct tg_chunk chunk;
+	size_t len;
+	int k;
+
+	k = tg_reader_chunk(w->r, place->offset, TG_CHUNK_EVENTS, &chunk);
+	if (k == 0)
+		k = tg_zip_unpack(&w->r->zip, chunk.header.flags, chunk.payload,
+			chunk.header.length, &plain, &len);
+	return k ? k : each_line((const char *)plain, len, place->session, each, w);
+}
+
+/* From here on watch which spans begin; those of the first `n` chunks did. */
+static void be_careful(struct walk *w, size_t n)
+{
+	for (size_t i = 0; !w->careful && i < n; i++)
+		chunk_lines(w, &w->r->index.events.p[i], note);
+	w->careful = true;
+}
+
+static int summary_lines(struct walk *w, const struct tg_place *place)
+{
+	struct tg_chunk_header h;
+	const struct tg_text *open = &w->r->index.reading.summary.open;
+
+	if (tg_reader_summary(w->r, place->offset, &h) < 0)
+		return 0;
+	return each_line(open->data, open->len, place->session, hand_over_missing, w);
+}
+
+int tg_reader_events(struct tg_reader *r,
+	int (*each)(void *ctx, uint32_t session, const char *json, size_t len), void *ctx)
+{
+	const struct tg_places *events = &r->index.events, *summaries = &r->index.summaries;
+	struct walk w = { .r = r, .each = each, .ctx = ctx };
+	size_t i = 0, s = 0;
+	int k = 0;
+
+	if (r->damage.holes || r->damage.lost_chunks)
+		be_careful(&w, 0);
+	while (k == 0 && (i < events->n || s < summaries->n)) {
+		bool is_event = s == summaries->n ||
+				(i < events->n && events->p[i].offset < summaries->p[s].offset);
+
+		if (!is_event) {
+			k = w.careful ? summary_lines(&w, &summaries->p[s]) : 0;
+			s++;
+			continue;
+		}
+		k = chunk_lines(&w, &events->p[i], hand_over);
+		if (k == -EBADMSG) {
+			tg_reader_lost(r);
+			be_careful(&w, i);
+			k = 0;
+		}
+		i++;
+	}
+	free(w.seen.slot);
+	return k;
+}
