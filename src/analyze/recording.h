@@ -40,6 +40,7 @@ struct tg_peaks {
 struct tg_span_session {
 	uint32_t number;
 	char *host; /* "" when unknown */
+	int64_t zone_s; /* of its clock, east of UTC */
 	struct tg_steps clock; /* monotonic time -> what to add to get UTC */
 	struct tg_steps period; /* of the sampler, ns */
 	struct tg_steps missed; /* ticks that were skipped, at each moment */

@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "base/metric.h"
 
 enum tg_where {
@@ -65,6 +66,7 @@ struct tg_command {
 	int (*load_sources)(struct tg_command *c);
 	struct tg_source_row *source;
 	size_t n_sources;
+	const struct tg_json *settings; /* of the kernel, see worker.h; or NULL */
 	bool colour; /* the output understands ANSI colours */
 	struct tg_output out;
 	struct tg_err err; /* one sentence when a word returned something else than 0 */

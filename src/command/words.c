@@ -57,6 +57,22 @@ static const struct tg_word table[] = {
 		.run = tg_run_verify,
 	},
 	{
+		.name = "mark",
+		.usage = "NAME [key=value…]",
+		.help = "put a name to this moment of the recording",
+		.example = "loaded rows=4000",
+		.where = TG_IN_NOTEBOOK,
+		.run = tg_run_mark,
+	},
+	{
+		.name = "set",
+		.usage = "[interval=SECONDS] [report=line|jumper|none] [report-min=SECONDS]",
+		.help = "what is sampled how often, and what a cell prints",
+		.example = "interval=0.05",
+		.where = TG_IN_NOTEBOOK,
+		.run = tg_run_set,
+	},
+	{
 		.name = "list",
 		.usage = "[--markdown]",
 		.help = "which metrics are to be had here, and why not the others",

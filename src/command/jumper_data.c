@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* JUmPER's lists and its report, worked out from a recording. */
+#include <errno.h>
+#include <math.h>
+
+#include "analyze/series.h"
+#include "command/jumper.h"
+
+#include "base/mem.h"
+
+#define CORES_MAX 4096
+#define GIB       (1024.0 * 1024 * 1024)
+#define MIB       (1024.0 * 1024)
+
+enum { MEM, OPS_R, OPS_W, MB_R, MB_W, LISTS };
+
+struct lists {
+	size_t n; /* values */
+	size_t n_cores;
+	double *core; /* [core * n + value], per cent */
+	double *mean, *max, *min; /* over cores */
+	double *list[LISTS];
+};
+
+static void lists_release(struct lists *l)
+{
+	free(l->core);
+	free(l->mean);
+	free(l->max);
+	free(l->min);
+	for (int i = 0; i < LISTS; i++)
+		free(l->list[i]);
+}
+
+/*
+ * The value at `t_ns`, on the line between its neighbours; *at is the time that it is of: outside
+ * of what is known that is the nearest point.
+ */
+static double value_at(const struct tg_points *p, int64_t t_ns, int64_t *at)
+{
+	size_t lo = 0, hi = p->n;
+
+	*at = t_ns;
+	if (!p->n)
+		return NAN;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (p->point[mid].t_ns <= t_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == 0 || lo == p->n) {
+		const struct tg_point *near = &p->point[lo ? lo - 1 : 0];
+
+		*at = near->t_ns;
+		return (double)near->value;
+	}
+	if (p->point[lo].cut)
+		return p->point[lo - 1].t_ns == t_ns ? (double)p->point[lo - 1].value : NAN;
+	return (double)p->point[lo - 1].value +
+	       ((double)p->point[lo].value - (double)p->point[lo - 1].value) *
+		       (double)(t_ns - p->point[lo - 1].t_ns) /
+		       (double)(p->point[lo].t_ns - p->point[lo - 1].t_ns);
+}
+
+/* End of the k-th period of the cell, from 0; the last one may be shorter. */
+static int64_t period_end(const struct tg_span *cell, double period_s, size_t k)
+{
+	double end = (double)(k + 1) * period_s * 1e9;
+	int64_t length = cell->end_utc_ns - cell->begin_utc_ns;
+
+	return cell->begin_utc_ns + (end < (double)length ? (int64_t)end : length);
+}
+
+/* Busy per cent in each period; a counter of ns. */
+static void busy(const struct tg_points *p, const struct tg_span *cell, double period_s, size_t n,
+	double *out)
+{
+	int64_t t0, t1;
+	double v0 = value_at(p, cell->begin_utc_ns, &t0);
+
+	for (size_t k = 0; k < n; k++) {
+		double v1 = value_at(p, period_end(cell, period_s, k), &t1);
+		double pct = t1 > t0 ? 100 * (v1 - v0) / (double)(t1 - t0) : NAN;
+
+		/* a period without a sample of its own is like the one before */
+		if (t1 <= t0 && k && !isnan(v1))
+			pct = out[k - 1];
+		out[k] = pct < 0 ? NAN : fmin(pct, 100);
+		if (t1 > t0) {
+			t0 = t1;
+			v0 = v1;
+		}
+	}
+}
+
+static int load_cores(
+	const struct tg_recording *r, const struct tg_span *cell, double period_s, struct lists *l)
+{
+	char **name;
+	size_t n = tg_series_instances(r, "core.busy_ns", &name);
+	int rc = 0;
+
+	n = TG_MIN(n, (size_t)CORES_MAX);
+	l->core = tg_xcalloc(n * l->n + 1, sizeof(double));
+	for (size_t i = 0; i < n && rc >= 0; i++) {
+		struct tg_points p = { 0 };
+
+		rc = tg_series_load(
+			r, "core.busy_ns", name[i], cell->begin_utc_ns, cell->end_utc_ns, 0, &p);
+		if (rc == 0 && p.n)
+			busy(&p, cell, period_s, l->n, &l->core[l->n_cores++ * l->n]);
+		tg_points_release(&p);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(name[i]);
+	free(name);
+	return rc == -ENOENT ? 0 : rc;
+}
+
+static void over_cores(struct lists *l)
+{
+	for (size_t k = 0; k < l->n; k++) {
+		double sum = 0, min = NAN, max = NAN;
+		size_t known = 0;
+
+		for (size_t i = 0; i < l->n_cores; i++) {
+			double v = l->core[i * l->n + k];
+
+			if (isnan(v))
+				continue;
+			sum += v;
+			known++;
+			min = fmin(min, v); /* fmin and fmax prefer numbers to NaN */
+			max = fmax(max, v);
+		}
+		l->mean[k] = known ? sum / (double)known : NAN;
+		l->min[k] = min;
+		l->max[k] = max;
+	}
+}
+
+static int load_lists(
+	const struct tg_recording *r, const struct tg_span *cell, double period_s, struct lists *l)
+{
+	static const struct {
+		const char *metric;
+		double factor;
+	} of[LISTS] = {
+		[MEM] = { "node.mem_used_bytes", 1 / GIB },
+		[OPS_R] = { "root.read_ops", 1 },
+		[OPS_W] = { "root.write_ops", 1 },
+		[MB_R] = { "root.read_bytes", 1 / MIB },
+		[MB_W] = { "root.write_bytes", 1 / MIB },
+	};
+	double periods = (double)(cell->end_utc_ns - cell->begin_utc_ns) / 1e9 / period_s;
+	int rc;
+
+	*l = (struct lists){ 0 };
+	/* the last period is as long as what is left, if it is more than a rounding error */
+	l->n = periods < 1 ? 1 : (size_t)ceil(fmin(periods, TG_JUMPER_VALUES_MAX) - 1e-3);
+	l->mean = tg_xcalloc(l->n, sizeof(double));
+	l->max = tg_xcalloc(l->n, sizeof(double));
+	l->min = tg_xcalloc(l->n, sizeof(double));
+	rc = load_cores(r, cell, period_s, l);
+	over_cores(l);
+	for (int i = 0; i < LISTS && rc >= 0; i++) {
+		struct tg_points p = { 0 };
+
+		l->list[i] = tg_xcalloc(l->n, sizeof(double));
+		rc = tg_series_load(
+			r, of[i].metric, NULL, cell->begin_utc_ns, cell->end_utc_ns, 0, &p);
+		rc = rc == -ENOENT ? 0 : rc;
+		for (size_t k = 0; k < l->n; k++) {
+			int64_t at;
+
+			l->list[i][k] =
+				value_at(&p, period_end(cell, period_s, k), &at) * of[i].factor;
+		}
+		tg_points_release(&p);
+	}
+	return TG_MIN(rc, 0);
+}
+
+static void write_list(struct tg_jw *w, const double *v, size_t n)
+{
+	tg_jw_begin_array(w);
+	for (size_t k = 0; k < n; k++)
+		tg_jw_fixed(w, v[k], 6);
+	tg_jw_end_array(w);
+}
+
+/* Calls are whole numbers also where they fell between two samples. */
+static void write_io(struct tg_jw *w, const struct lists *l, int i)
+{
+	tg_jw_begin_array(w);
+	for (size_t k = 0; k < l->n; k++)
+		tg_jw_fixed(w, l->list[i][k], i == OPS_R || i == OPS_W ? 0 : 6);
+	tg_jw_end_array(w);
+}
+
+static void write_no_gpu(struct tg_jw *w)
+{
+	tg_jw_begin_array(w);
+	for (int i = 0; i < 3; i++)
+		write_list(w, NULL, 0);
+	tg_jw_end_array(w);
+}
+
+int tg_jumper_cell(
+	struct tg_recording *r, const struct tg_span *cell, double period_s, struct tg_jw *w)
+{
+	struct lists l;
+	int rc = load_lists(r, cell, period_s, &l);
+
+	if (rc == 0) {
+		tg_jw_begin_array(w);
+		tg_jw_begin_array(w); /* the node */
+		tg_jw_begin_array(w);
+		for (size_t i = 0; i < l.n_cores; i++)
+			write_list(w, &l.core[i * l.n], l.n);
+		write_list(w, l.mean, l.n);
+		write_list(w, l.max, l.n);
+		write_list(w, l.min, l.n);
+		tg_jw_end_array(w);
+		for (int i = 0; i < LISTS; i++)
+			write_io(w, &l, i);
+		write_no_gpu(w);
+		write_no_gpu(w);
+		tg_jw_end_array(w);
+		write_list(w, l.mean, l.n); /* means over nodes: there is one */
+		for (int i = 0; i < LISTS; i++)
+			write_io(w, &l, i);
+		write_list(w, NULL, 0);
+		write_list(w, NULL, 0);
+		tg_jw_end_array(w);
+	}
+	lists_release(&l);
+	return rc;
+}
+
+static void summary(const double *mean, const double *min, const double *max, size_t n, double *m,
+	double *lo, double *hi)
+{
+	double sum = 0;
+	size_t known = 0;
+
+	*lo = *hi = NAN;
+	for (size_t k = 0; k < n; k++) {
+		if (isnan(mean[k]))
+			continue;
+		sum += mean[k];
+		known++;
+		*lo = fmin(*lo, min[k]);
+		*hi = fmax(*hi, max[k]);
+	}
+	*m = known ? sum / (double)known : NAN;
+}
+
+int tg_jumper_report(struct tg_recording *r, const struct tg_span *cell, double period_s,
+	double reports_min, struct tg_buf *out)
+{
+	double wall_s = (double)(cell->end_ns - cell->begin_ns) / 1e9, mean, min, max;
+	struct lists l;
+	int rc;
+
+	if (!(wall_s / period_s > reports_min))
+		return 0;
+	rc = load_lists(r, cell, period_s, &l);
+	if (rc == 0) {
+		tg_buf_addf(out, "\n----Performance Data----\nDuration: %.2f\n", wall_s);
+		summary(l.mean, l.min, l.max, l.n, &mean, &min, &max);
+		if (!isnan(mean))
+			tg_buf_addf(out,
+				"\nCPU Util (Across CPUs)       \tAVG: %.2f\t MIN: %.2f\t MAX: "
+				"%.2f\n",
+				mean, min, max);
+		summary(l.list[MEM], l.list[MEM], l.list[MEM], l.n, &mean, &min, &max);
+		if (!isnan(mean))
+			tg_buf_addf(out,
+				"Mem Util in GB (Across nodes)\tAVG: %.2f\t MIN: %.2f\t MAX: "
+				"%.2f\n",
+				mean, min, max);
+		if (!isnan(l.list[OPS_R][l.n - 1]))
+			tg_buf_addf(out, "IO Ops (excl.) Read          \tTotal: %.0f\n",
+				l.list[OPS_R][l.n - 1]);
+		if (!isnan(l.list[OPS_W][l.n - 1]))
+			tg_buf_addf(out, "               Write         \tTotal: %.0f\n",
+				l.list[OPS_W][l.n - 1]);
+		if (!isnan(l.list[MB_R][l.n - 1]))
+			tg_buf_addf(out, "IO Bytes (excl.) Read        \tTotal: %.2f\n",
+				l.list[MB_R][l.n - 1]);
+		if (!isnan(l.list[MB_W][l.n - 1]))
+			tg_buf_addf(out, "                 Write       \tTotal: %.2f\n",
+				l.list[MB_W][l.n - 1]);
+	}
+	lists_release(&l);
+	return rc;
+}

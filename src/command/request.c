@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One request of the proxy, and its answer. */
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+
+#include "analyze/totals.h"
+#include "base/json.h"
+#include "command/format.h"
+#include "command/jumper.h"
+#include "command/magic.h"
+#include "command/messages.h"
+#include "command/run.h"
+#include "command/worker.h"
+#include "mark/mark.h"
+
+#include "base/mem.h"
+
+#define FLUSH_MS    500
+#define END_TRIES   5 /* the end mark of a cell may be read after our flush */
+#define END_WAIT_MS 10
+
+struct request {
+	const struct tg_worker *worker;
+	const struct tg_json *json, *settings;
+	struct tg_messages *messages;
+	struct tg_command c;
+	bool flushed;
+};
+
+/*
+ * A front end may send half a surrogate pair, which no JSON parser takes: it becomes U+FFFD. Only
+ * escapes are looked at, since the request is ASCII or proper UTF-8 otherwise.
+ */
+static void heal_surrogates(char *s, size_t len)
+{
+	for (size_t i = 0; i + 5 < len; i++) {
+		bool high, low;
+
+		if (s[i] != '\\')
+			continue;
+		if (s[i + 1] != 'u') {
+			i++;
+			continue;
+		}
+		if ((s[i + 2] | 32) != 'd') {
+			i += 5;
+			continue;
+		}
+		high = strchr("89abAB", s[i + 3]) && s[i + 3];
+		low = strchr("cdefCDEF", s[i + 3]) && s[i + 3];
+		if (high && i + 11 < len && s[i + 6] == '\\' && s[i + 7] == 'u' &&
+			(s[i + 8] | 32) == 'd' && s[i + 9] && strchr("cdefCDEF", s[i + 9]))
+			i += 11;
+		else if (high || low)
+			memcpy(&s[i + 2], "fffd", 4);
+	}
+}
+
+/* What was marked and sampled up to now must be in the file before it is read. */
+static void flush(struct request *q)
+{
+	struct tg_json *answer = NULL;
+	struct tg_mark *mark;
+
+	q->flushed = true;
+	if (!q->c.socket || tg_mark_connect(&mark, q->c.socket, NULL) < 0)
+		return;
+	if (tg_mark_ask_flush(mark, 1) == 0 && tg_mark_wait(mark, 1, FLUSH_MS, &answer) == 1)
+		tg_json_free(answer);
+	tg_mark_close(mark);
+}
+
+/* ---- magics ---- */
+
+static int run_tacho(struct request *q, char *rest)
+{
+	char *word[TG_MAGIC_WORDS + 1];
+	int n = tg_magic_split(rest, word, TG_MAGIC_WORDS);
+	const struct tg_word *w;
+
+	if (n < 0) {
+		tg_err_set(&q->c.err, -EINVAL, "A quote is open, or there are too many words");
+		return TG_WORD_USAGE;
+	}
+	if (n == 0)
+		word[n++] = (char *)"help";
+	word[n] = NULL;
+	w = tg_word_find(word[0], TG_IN_NOTEBOOK);
+	if (!w)
+		return tg_unknown_word(&q->c, word[0]);
+	return w->run(&q->c, n, word);
+}
+
+static void help(struct request *q, const char *name)
+{
+	struct tg_buf out = TG_BUF_INIT;
+	char *argv[] = { (char *)"help", NULL };
+
+	if (tg_jumper_knows(name)) {
+		tg_jumper_help(name, &out);
+		q->c.out.text(q->c.out.ctx, out.data, out.len);
+		tg_buf_release(&out);
+	} else {
+		tg_run_help(&q->c, 1, argv);
+	}
+}
+
+static int unknown_magic(struct request *q, const char *name)
+{
+	const char *names[16], *near;
+	struct tg_buf shown = TG_BUF_INIT;
+	size_t n;
+	const char *const *jumper = tg_jumper_names(&n);
+
+	for (size_t i = 0; i < n; i++)
+		names[i] = jumper[i];
+	names[n++] = "tacho";
+	near = tg_nearest(name, names, n);
+	tg_plain(&shown, name, 40);
+	tg_err_set(&q->c.err, -EINVAL, "There is no magic %%%s here%s%s%s", shown.data,
+		near ? "; did you mean %" : "", near ? near : "", near ? "?" : "");
+	tg_buf_release(&shown);
+	return TG_WORD_USAGE;
+}
+
+static int run_magic(struct request *q, struct tg_jumper *j, struct tg_magic *m)
+{
+	if (m->question) {
+		help(q, m->name);
+		return TG_WORD_OK;
+	}
+	if (!q->flushed)
+		flush(q);
+	if (tg_jumper_knows(m->name))
+		return tg_jumper_run(j, m->name, m->rest);
+	if (!strcmp(m->name, "tacho"))
+		return run_tacho(q, m->rest);
+	return unknown_magic(q, m->name);
+}
+
+static void magics(struct request *q, struct tg_jumper *j)
+{
+	char *code = tg_xstrdup(tg_json_str(tg_json_get(q->json, "code"), ""));
+	char *at = code;
+	struct tg_magic m;
+	bool some = false;
+	int kind;
+
+	while ((kind = tg_magic_next(&at, &m)) >= 0) {
+		if (kind == 0) {
+			tg_messages_error(q->messages,
+				"This cell was not run: only magics of tachograph may stand with "
+				"them in a cell");
+			break;
+		}
+		some = true;
+		q->c.err.text[0] = '\0';
+		if (run_magic(q, j, &m) != TG_WORD_OK && q->c.err.text[0])
+			tg_messages_error(q->messages, q->c.err.text);
+		if (m.cell) /* JUmPER ignores what else is in the cell */
+			break;
+	}
+	if (!some && kind < 0)
+		tg_messages_error(q->messages, "There is no magic in this cell");
+	free(code);
+}
+
+/* ---- the end of a cell ---- */
+
+/* The newest cell with the front end's count, or the newest of all. */
+static const struct tg_span *newest(const struct tg_recording *r, int64_t count)
+{
+	const struct tg_span *last = NULL;
+
+	for (size_t i = r->n_spans; i-- > 0;) {
+		if (strcmp(r->span[i].kind, "cell") != 0)
+			continue;
+		if (count < 0 || r->span[i].count == count)
+			return &r->span[i];
+		if (!last)
+			last = &r->span[i];
+	}
+	return last;
+}
+
+static void report_cell(struct request *q, const struct tg_jumper *j, struct tg_recording *r,
+	const struct tg_span *cell, const char *report)
+{
+	struct tg_buf out = TG_BUF_INIT;
+	struct tg_totals totals;
+
+	if (!strcmp(report, "jumper")) {
+		if (tg_jumper_report(r, cell, j->period_s, j->reports_min, &out) < 0)
+			tg_buf_clear(&out);
+	} else if ((double)(cell->end_ns - cell->begin_ns) / 1e9 >=
+			   tg_json_num(tg_json_get(q->settings, "report_min_s"), 2) &&
+		   tg_totals_of(r, cell, &totals) == 0) {
+		tg_fmt_headline(&out, &totals);
+		tg_buf_addc(&out, '\n');
+	}
+	if (out.len)
+		q->c.out.text(q->c.out.ctx, out.data, out.len);
+	tg_buf_release(&out);
+}
+
+/*
+ * A recording that cannot be read is nothing to trouble every cell with: the first magic says so.
+ */
+static void cell_end(struct request *q, const struct tg_jumper *j)
+{
+	const char *report = tg_json_str(tg_json_get(q->settings, "report"), "line");
+	const struct tg_json *info = tg_json_get(q->json, "cell");
+	int64_t count = tg_json_int(tg_json_get(info, "count"), -1);
+	struct tg_recording *r = NULL;
+
+	if (!strcmp(report, "none") || !q->c.file)
+		return;
+	for (int i = 0; i < END_TRIES; i++) {
+		const struct tg_span *cell;
+
+		flush(q);
+		if (tg_open(&q->c, NULL, &r) != TG_WORD_OK)
+			return;
+		cell = newest(r, count);
+		if (cell && !cell->open) {
+			report_cell(q, j, r, cell, report);
+			break;
+		}
+		tg_recording_close(r);
+		r = NULL;
+		poll(NULL, 0, END_WAIT_MS);
+	}
+	tg_recording_close(r);
+}
+
+/* ---- requests ---- */
+
+static double setting(const struct request *q, const char *key, double min, double otherwise)
+{
+	double v = tg_json_num(tg_json_get(q->settings, key), otherwise);
+
+	return v >= min && v < 1e9 ? v : otherwise;
+}
+
+static void read_request(struct request *q)
+{
+	const struct tg_json *recorder = tg_json_get(q->json, "recorder");
+	const struct tg_json *kernel = tg_json_get(q->json, "kernel");
+	const char *cwd = tg_json_str(tg_json_get(kernel, "cwd"), NULL);
+
+	q->settings = tg_json_get(q->json, "settings");
+	q->c = (struct tg_command){
+		.where = TG_IN_NOTEBOOK,
+		.cwd = cwd && cwd[0] == '/' ? cwd : NULL,
+		.file = tg_json_str(tg_json_get(recorder, "file"), NULL),
+		.why = tg_json_str(tg_json_get(q->json, "why"), NULL),
+		.socket = tg_json_str(tg_json_get(recorder, "socket"), NULL),
+		.run = tg_json_int(tg_json_get(recorder, "run"), -1),
+		.settings = q->settings,
+		.load_sources = q->worker ? q->worker->load_sources : NULL,
+		.out = tg_messages_output(q->messages),
+	};
+	if (!q->c.file && !q->c.why)
+		q->c.why = "Nothing is recorded here";
+}
+
+static void answer_request(struct request *q)
+{
+	const char *what = tg_json_str(tg_json_get(q->json, "do"), "");
+	struct tg_jumper j = { .c = &q->c };
+
+	read_request(q);
+	j.period_s = setting(q, "jumper_report_frequency_s", 1e-3, 2);
+	j.reports_min = setting(q, "jumper_reports_min", 0, 2);
+	j.fifo = tg_json_str(tg_json_get(q->json, "fifo"), NULL);
+	if (!strcmp(what, "magic"))
+		magics(q, &j);
+	else if (!strcmp(what, "cell_end"))
+		cell_end(q, &j);
+	else
+		tg_messages_error(q->messages, "The worker does not know this request");
+	/* the kernel's code waits for something: it gets an empty list where there is nothing */
+	if (j.fifo && !j.handed_over)
+		tg_jumper_hand_over(j.fifo, "[]", 2, 2000);
+	if (q->worker && q->worker->free_sources)
+		q->worker->free_sources(&q->c);
+}
+
+void tg_worker_answer(
+	const struct tg_worker *worker, const char *request, size_t len, struct tg_buf *out)
+{
+	char *copy = tg_xmemdup0(request, len);
+	struct tg_err err = { 0 };
+	struct tg_messages messages;
+	struct request q = { .worker = worker, .messages = &messages };
+	struct tg_json *json;
+
+	heal_surrogates(copy, len);
+	json = tg_json_parse(copy, len, &err);
+	tg_messages_init(&messages);
+	q.json = json;
+	tg_buf_addf(out, "{\"n\":%lld", (long long)tg_json_int(tg_json_get(json, "n"), 0));
+	if (tg_json_is_object(json))
+		answer_request(&q);
+	else
+		tg_messages_error(&messages, "The worker cannot read this request");
+	tg_messages_finish(&messages, out);
+	tg_buf_addc(out, '}');
+	tg_messages_release(&messages);
+	tg_json_free(json);
+	free(copy);
+}
