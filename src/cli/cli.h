@@ -26,10 +26,15 @@ int tg_cli_fail(int status, const char *fmt, ...) __attribute__((format(printf, 
 /* Run a word of command/ with stdout as its result and stderr for the rest. */
 int tg_cli_run_word(const struct tg_word *word, int argc, char **argv);
 
+/* Ask the sampler what there is, into c->source (see command.h); and free that again. */
+int tg_cli_load_sources(struct tg_command *c);
+void tg_cli_free_sources(struct tg_command *c);
+
 /* The commands, one file each. */
 int tg_cmd_install(int argc, char **argv); /* and uninstall: argv[0] says which */
 int tg_cmd_kernel(int argc, char **argv);
 int tg_cmd_recorder(int argc, char **argv);
 int tg_cmd_version(int argc, char **argv);
+int tg_cmd_worker(int argc, char **argv);
 
 #endif

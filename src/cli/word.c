@@ -59,6 +59,7 @@ int tg_cli_run_word(const struct tg_word *word, int argc, char **argv)
 	struct tg_command c = {
 		.where = TG_IN_CLI,
 		.run = -1,
+		.load_sources = tg_cli_load_sources,
 		.colour = wants_colour(),
 		.out = { .text = out_text, .note = out_note, .show = out_show, .set = out_set },
 	};
@@ -74,6 +75,7 @@ int tg_cli_run_word(const struct tg_word *word, int argc, char **argv)
 			return TG_EXIT_OK;
 		}
 	r = word->run(&c, argc, argv);
+	tg_cli_free_sources(&c);
 	if (r != TG_WORD_OK && c.err.text[0])
 		tg_cli_fail(r, "%s", c.err.text);
 	if (fflush(stdout) != 0)

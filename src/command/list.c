@@ -61,7 +61,7 @@ static void list_markdown(const struct tg_command *c, struct tg_buf *out)
 
 		tg_buf_addf(out, "\n## %s\n\n", s->name);
 		if (s->help)
-			tg_buf_addf(out, "%c%s.\n\n", s->help[0], s->help + 1);
+			tg_buf_addf(out, "%c%s.\n\n", s->help[0] - 'a' + 'A', s->help + 1);
 		tg_buf_adds(
 			out, "| metric | unit | kind | of | what it is |\n|---|---|---|---|---|\n");
 		for (size_t k = 0; k < s->n_metrics; k++) {
