@@ -69,6 +69,12 @@ static enum secrecy part_secrecy(const char *part, size_t len)
 	return NOT_SECRET;
 }
 
+/* --token-file: where the secret is, not what it is */
+static bool names_a_file(const char *name, size_t len)
+{
+	return ends_with(name, len, "file") || ends_with(name, len, "path");
+}
+
 /* Of a name such as --aws-secret, DB_PASS, accessToken, IdentityProvider.token */
 static enum secrecy name_secrecy(const char *name, size_t len)
 {
@@ -76,6 +82,8 @@ static enum secrecy name_secrecy(const char *name, size_t len)
 	bool kind = false; /* the part before says what the key is for */
 	size_t from = 0;
 
+	if (names_a_file(name, len))
+		return NOT_SECRET;
 	for (size_t i = 0; i <= len; i++) {
 		bool hump = i > from && i < len && isupper((unsigned char)name[i]) &&
 			    islower((unsigned char)name[i - 1]);
