@@ -9,7 +9,8 @@
 
 #include "base/mem.h"
 
-static int open_below(const struct tg_env *env, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static int open_below(
+	const struct tg_env *env, const char *fmt, va_list ap)
 {
 	char path[1400];
 	const char *rest = path;

@@ -520,7 +520,7 @@ struct tg_tree *tg_tree_new(struct tg_env *env, const struct tg_sampler_options 
 	t->last_pid = -1;
 	getrlimit(RLIMIT_NOFILE, &limit);
 	/* the rest is for the recorder's own; the limit is never raised: children inherit it */
-	t->max_open = (unsigned)TG_MIN(limit.rlim_cur, 65536) / 4 * 3;
+	t->max_open = (unsigned)TG_MIN(limit.rlim_cur, 65536) / 2;
 	tg_tree_set_root(t, options->root);
 	return t;
 }
