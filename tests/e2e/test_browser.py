@@ -90,7 +90,7 @@ def test_reading_back_is_exact(lab):
     vega_notebook(lab[0] / "hand.ipynb", {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "vconcat": [simple_panel(first, 10), simple_panel(second, 2)]})
-    seen = look(lab, "hand.ipynb")
+    seen = look(lab, "hand.ipynb", charts=1)
     one, two = drawn.panels(seen["cells"][0]["charts"][0])
     assert [run_of(line) for line in one.lines] == [[[(t, v) for t, v in enumerate(first)]]]
     assert [run_of(line) for line in two.lines] == [[[(0, 0.5), (1, 0.25)], [(3, 1), (4, 0)]]]

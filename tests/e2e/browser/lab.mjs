@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Opens a notebook in JupyterLab and says what is drawn in it, as JSON. The job is JSON on stdin:
-// {base, token, notebook, theme, switch_to, run, screenshot, timeout_ms}; playwright-core is found
-// under $TG_NODE_PATH. For each Vega chart: the marks of the scene that was painted (positions in
+// {base, token, notebook, charts (how many to wait for), theme, switch_to, run, screenshot, height,
+// timeout_ms}; playwright-core is found under $TG_NODE_PATH. For each Vega chart: the marks of the scene that was painted (positions in
 // pixels, texts, colours), not the specification, since a chart can look fine and be wrong.
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ try {
 	page.on('pageerror', (e) => errors.push(String(e)));
 	await page.addInitScript(() => {
 		window.tgViews = (widget) => widget._result?.view ? [widget._result.view] :
-			[...widget.layout?.widgets ?? widget.layout ?? []].flatMap(window.tgViews);
+			[...widget.layout?.widgets ?? widget.layout ?? []].flatMap((child) => window.tgViews(child));
 	});
 	await page.goto(`${job.base}lab/tree/${job.notebook}?reset&token=${job.token}`);
 	await page.waitForSelector('.jp-Notebook .jp-Cell');
@@ -40,12 +40,9 @@ try {
 				?.status === 'idle');
 		await page.evaluate(() => window.jupyterapp.commands.execute('notebook:run-all-cells'));
 	}
-	await page.waitForFunction(() => { // as many charts are drawn as the notebook holds
-		const cells = window.jupyterapp.shell.currentWidget?.content?.widgets ?? [];
-		const held = cells.flatMap((c) => c.model.outputs?.toJSON() ?? []).filter(
-			(o) => o.data?.['application/vnd.vegalite.v5+json']).length;
-		return cells.length && cells.flatMap((c) => window.tgViews(c)).length >= held;
-	});
+	await page.waitForFunction((n) =>
+		(window.jupyterapp.shell.currentWidget?.content?.widgets ?? [])
+			.flatMap((child) => window.tgViews(child)).length >= n, job.charts);
 	if (job.switch_to)
 		await theme(job.switch_to);
 	await page.waitForTimeout(500); // one paint after the last layout
