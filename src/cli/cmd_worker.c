@@ -11,7 +11,7 @@
 
 int tg_cmd_worker(int argc, char **argv)
 {
-	static const struct tg_worker worker = { tg_cli_load_sources, tg_cli_free_sources };
+	static const struct tg_worker_host host = { tg_cli_load_sources, tg_cli_free_sources };
 	socklen_t len = sizeof(int);
 	int type = 0, rc;
 
@@ -20,7 +20,7 @@ int tg_cmd_worker(int argc, char **argv)
 		type != SOCK_STREAM)
 		return tg_cli_fail(TG_EXIT_USAGE,
 			"worker is started by the kernel, with a socket as descriptor 3");
-	rc = tg_worker_serve(&worker, WORKER_FD, TG_WORKER_IDLE_MS);
+	rc = tg_worker_serve(&host, WORKER_FD, TG_WORKER_IDLE_MS);
 	return rc < 0 ? tg_cli_fail(TG_EXIT_FAILED, "the worker ends: %s", strerror(-rc))
 		      : TG_EXIT_OK;
 }

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "command/format.h"
-#include "command/magic.h"
+#include "command/line.h"
 #include "command/picture.h"
 #include "command/run.h"
 
@@ -359,7 +359,7 @@ static int to_json(struct tg_jumper *j, struct cells *cells, char *rest)
 	struct tg_buf data = TG_BUF_INIT, code = TG_BUF_INIT, name = TG_BUF_INIT;
 	struct tg_buf text = TG_BUF_INIT;
 	char *word[2];
-	int n = tg_magic_split(rest, word, 2), rc;
+	int n = tg_line_split(rest, word, 2), rc;
 
 	if (n == 0)
 		return fail(j, TG_WORD_USAGE,

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "command/format.h"
 #include "command/jumper.h"
-#include "command/magic.h"
+#include "command/line.h"
 #include "command/messages.h"
 #include "command/run.h"
 #include "command/worker.h"
@@ -21,7 +21,7 @@
 #define END_WAIT_MS 10
 
 struct request {
-	const struct tg_worker *worker;
+	const struct tg_worker_host *host;
 	const struct tg_json *json, *settings;
 	struct tg_messages *messages;
 	struct tg_command c;
@@ -75,8 +75,8 @@ static void flush(struct request *q)
 
 static int run_tacho(struct request *q, char *rest)
 {
-	char *word[TG_MAGIC_WORDS + 1];
-	int n = tg_magic_split(rest, word, TG_MAGIC_WORDS);
+	char *word[TG_LINE_WORDS + 1];
+	int n = tg_line_split(rest, word, TG_LINE_WORDS);
 	const struct tg_word *w;
 
 	if (n < 0) {
@@ -124,7 +124,7 @@ static int unknown_magic(struct request *q, const char *name)
 	return TG_WORD_USAGE;
 }
 
-static int run_magic(struct request *q, struct tg_jumper *j, struct tg_magic *m)
+static int run_magic(struct request *q, struct tg_jumper *j, struct tg_line *m)
 {
 	if (m->question) {
 		help(q, m->name);
@@ -143,17 +143,13 @@ static void magics(struct request *q, struct tg_jumper *j)
 {
 	char *code = tg_xstrdup(tg_json_str(tg_json_get(q->json, "code"), ""));
 	char *at = code;
-	struct tg_magic m;
+	struct tg_line m;
 	bool some = false;
 	int kind;
 
-	while ((kind = tg_magic_next(&at, &m)) >= 0) {
-		if (kind == 0) {
-			tg_messages_error(q->messages,
-				"This cell was not run: only magics of tachograph may stand with "
-				"them in a cell");
+	while ((kind = tg_line_next(&at, &m)) >= 0) {
+		if (kind == 0) /* code below them, which the user's kernel executes */
 			break;
-		}
 		some = true;
 		q->c.err.text[0] = '\0';
 		if (run_magic(q, j, &m) != TG_WORD_OK && q->c.err.text[0])
@@ -161,7 +157,7 @@ static void magics(struct request *q, struct tg_jumper *j)
 		if (m.cell) /* JUmPER ignores what else is in the cell */
 			break;
 	}
-	if (!some && kind < 0)
+	if (!some)
 		tg_messages_error(q->messages, "There is no magic in this cell");
 	free(code);
 }
@@ -258,7 +254,7 @@ static void read_request(struct request *q)
 		.socket = tg_json_str(tg_json_get(recorder, "socket"), NULL),
 		.run = tg_json_int(tg_json_get(recorder, "run"), -1),
 		.settings = q->settings,
-		.load_sources = q->worker ? q->worker->load_sources : NULL,
+		.load_sources = q->host ? q->host->load_sources : NULL,
 		.out = tg_messages_output(q->messages),
 	};
 	if (!q->c.file && !q->c.why)
@@ -283,17 +279,17 @@ static void answer_request(struct request *q)
 	/* the kernel's code waits for something: it gets an empty list where there is nothing */
 	if (j.fifo && !j.handed_over)
 		tg_jumper_hand_over(j.fifo, "[]", 2, 2000);
-	if (q->worker && q->worker->free_sources)
-		q->worker->free_sources(&q->c);
+	if (q->host && q->host->free_sources)
+		q->host->free_sources(&q->c);
 }
 
 void tg_worker_answer(
-	const struct tg_worker *worker, const char *request, size_t len, struct tg_buf *out)
+	const struct tg_worker_host *host, const char *request, size_t len, struct tg_buf *out)
 {
 	char *copy = tg_xmemdup0(request, len);
 	struct tg_err err = { 0 };
 	struct tg_messages messages;
-	struct request q = { .worker = worker, .messages = &messages };
+	struct request q = { .host = host, .messages = &messages };
 	struct tg_json *json;
 
 	heal_surrogates(copy, len);

@@ -41,12 +41,12 @@ static size_t size_of(const unsigned char *head)
 	       (size_t)head[3] << 24;
 }
 
-static int answer(
-	const struct tg_worker *worker, int fd, const char *request, size_t len, struct tg_buf *out)
+static int answer(const struct tg_worker_host *host, int fd, const char *request, size_t len,
+	struct tg_buf *out)
 {
 	tg_buf_clear(out);
 	tg_buf_add(out, "\0\0\0\0", 4);
-	tg_worker_answer(worker, request, len, out);
+	tg_worker_answer(host, request, len, out);
 	if (out->len - 4 > TG_WORKER_MESSAGE_MAX) { /* keep {"n":7 */
 		size_t head = strcspn(out->data + 4, ",") + 4;
 
@@ -61,7 +61,7 @@ static int answer(
 	return tg_file_write_all(fd, out->data, out->len);
 }
 
-int tg_worker_serve(const struct tg_worker *worker, int fd, int idle_ms)
+int tg_worker_serve(const struct tg_worker_host *host, int fd, int idle_ms)
 {
 	struct tg_buf out = TG_BUF_INIT;
 	int rc;
@@ -86,7 +86,7 @@ int tg_worker_serve(const struct tg_worker *worker, int fd, int idle_ms)
 		request = tg_xmalloc(len + 1);
 		rc = read_whole(fd, request, len, idle_ms);
 		if (rc > 0)
-			rc = answer(worker, fd, request, len, &out);
+			rc = answer(host, fd, request, len, &out);
 		free(request);
 		if (rc < 0)
 			break;

@@ -23,19 +23,19 @@
 #define TG_WORKER_IDLE_MS     60000
 
 /* What only the layer above knows; all may be NULL. */
-struct tg_worker {
+struct tg_worker_host {
 	int (*load_sources)(struct tg_command *c);
 	void (*free_sources)(struct tg_command *c);
 };
 
 /* Serve `fd` until its other end closes or nothing came for `idle_ms`. 0 or -errno. */
-int tg_worker_serve(const struct tg_worker *worker, int fd, int idle_ms);
+int tg_worker_serve(const struct tg_worker_host *host, int fd, int idle_ms);
 
 /*
  * Answer one request (a JSON object of `len` bytes): the answer's JSON is appended to `out`. Never
  * fails: what is wrong with a request is said in its answer. Takes at most some seconds.
  */
 void tg_worker_answer(
-	const struct tg_worker *worker, const char *request, size_t len, struct tg_buf *out);
+	const struct tg_worker_host *host, const char *request, size_t len, struct tg_buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "command/magic.h"
+#include "command/line.h"
 
 #include "base/mem.h"
 
@@ -27,11 +27,11 @@ static char *trim(char *s)
 }
 
 /* "%%display_graph_for_index 3", "%tacho show --json", "?%tacho", "%tacho?" */
-static int parse_line(char *line, struct tg_magic *m)
+static int parse_line(char *line, struct tg_line *m)
 {
 	size_t n = strlen(line), len = 0;
 
-	*m = (struct tg_magic){ .name = line, .rest = line + n };
+	*m = (struct tg_line){ .name = line, .rest = line + n };
 	if (line[0] == '?' || (n && line[n - 1] == '?')) {
 		m->question = true;
 		if (line[n - 1] == '?')
@@ -54,7 +54,7 @@ static int parse_line(char *line, struct tg_magic *m)
 	return 1;
 }
 
-int tg_magic_next(char **code, struct tg_magic *magic)
+int tg_line_next(char **code, struct tg_line *out)
 {
 	while (**code) {
 		char *line = *code;
@@ -64,12 +64,12 @@ int tg_magic_next(char **code, struct tg_magic *magic)
 		line[len] = '\0';
 		line = trim(line);
 		if (*line && *line != '#')
-			return parse_line(line, magic);
+			return parse_line(line, out);
 	}
 	return -1;
 }
 
-int tg_magic_split(char *line, char **word, int cap)
+int tg_line_split(char *line, char **word, int cap)
 {
 	char *to = line;
 	int n = 0;
