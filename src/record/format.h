@@ -29,11 +29,11 @@ enum tg_chunk_type {
 	TG_CHUNK_PROCESS = 4, /* sparse rows of processes: (entity, field, value) */
 	TG_CHUNK_EVENTS = 5, /* JSON objects, one a line */
 	TG_CHUNK_SUMMARY = 6, /* min, max, first, last, count by groups of rows; all tables again */
-	TG_CHUNK_END = 7, /* JSON; the last 16 bytes point to the last summary */
+	TG_CHUNK_END = 7, /* JSON, then 16 bytes that point to the last summary */
 };
 
 enum tg_chunk_flags {
-	TG_CHUNK_ZSTD = 1 << 0, /* the payload is one zstd frame */
+	TG_CHUNK_ZSTD = 1 << 0, /* one zstd frame: the payload, or what follows its prefix */
 };
 
 /* The header as it is on disk; crc fields are CRC32C (Castagnoli). */
@@ -61,6 +61,7 @@ struct tg_chunk_header {
  *  root_end  pid, exit (code) or signal (number) or neither (unknown)
  *  birth     entity, pid, ppid, start_ns (boot clock), comm, args
  *  death     entity, pid, cpu_ns
+ *  crowd     comm, births, deaths, cpu_ns: processes of this name that lived less than a sample
  *  interval  ns: the sampler's period from here on
  *  missed    n: ticks skipped since the last one (they were late; nothing was made up)
  *  gap       from, to, why: no samples are stored for this time
