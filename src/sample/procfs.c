@@ -84,10 +84,10 @@ static bool starts(const struct tg_scan *s, const char *with, size_t len)
 	return (size_t)(s->end - s->p) >= len && !memcmp(s->p, with, len);
 }
 
-/* Copy with a NUL behind it; false when it does not fit. */
+/* Copy with a NUL behind it; false when it does not fit or has one inside. */
 static bool copy_word(char *to, size_t size, const char *from, size_t len)
 {
-	if (len >= size)
+	if (len >= size || memchr(from, '\0', len))
 		return false;
 	memcpy(to, from, len);
 	to[len] = '\0';
@@ -298,7 +298,7 @@ static bool is_octal(char c)
 	return c >= '0' && c <= '7';
 }
 
-/* Copy a word of mountinfo: a blank in a path is "\040". False when it does not fit. */
+/* Copy a word of mountinfo: a blank in a path is "\040". False as for copy_word. */
 static bool copy_escaped(char *to, size_t size, const char *from, size_t len)
 {
 	size_t n = 0;
@@ -314,6 +314,8 @@ static bool copy_escaped(char *to, size_t size, const char *from, size_t len)
 		} else {
 			to[n] = from[i++];
 		}
+		if (!to[n])
+			return false;
 	}
 	to[n] = '\0';
 	return true;
