@@ -508,6 +508,7 @@ int main(void)
 	char dir[] = "/tmp/tg-parts-XXXXXX";
 	struct tg_buf clean = TG_BUF_INIT;
 
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!mkdtemp(dir))
 		return 99;
 	test_queue();
