@@ -65,16 +65,7 @@ int tg_cli_run_word(const struct tg_word *word, int argc, char **argv)
 	};
 	int r;
 
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-			struct tg_buf help = TG_BUF_INIT;
-
-			tg_word_help(word, "tachograph", &help);
-			fputs(help.data, stdout);
-			tg_buf_release(&help);
-			return TG_EXIT_OK;
-		}
-	r = word->run(&c, argc, argv);
+	r = tg_word_run(word, &c, argc, argv);
 	tg_cli_free_sources(&c);
 	if (r != TG_WORD_OK && c.err.text[0])
 		tg_cli_fail(r, "%s", c.err.text);

@@ -91,6 +91,12 @@ const struct tg_word *tg_words(size_t *n);
 const struct tg_word *tg_word_find(const char *name, enum tg_where where);
 
 /*
+ * Run it, or say what it does when --help is among the arguments. argv[0] is the word. Returns enum
+ * tg_word_result.
+ */
+int tg_word_run(const struct tg_word *word, struct tg_command *c, int argc, char **argv);
+
+/*
  * The name nearest to `name` among `n`, or NULL when none is near: at most a third of its letters,
  * and at least one, are wrong, missing, or swapped.
  */

@@ -331,8 +331,10 @@ static int add_listed(struct work *w, const char *list, struct tg_err *err)
 			rc = add_panel(w, plan, true);
 		} else {
 			struct tg_buf shown = TG_BUF_INIT;
+			char *name = tg_xmemdup0(list, len);
 
-			tg_plain(&shown, list, TG_MIN(len, (size_t)40));
+			tg_plain(&shown, name, 40);
+			free(name);
 			rc = tg_err_set(err, -EINVAL, "There is no panel \"%s\"; there are %s",
 				shown.data, tg_picture_panels());
 			tg_buf_release(&shown);

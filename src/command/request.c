@@ -89,7 +89,7 @@ static int run_tacho(struct request *q, char *rest)
 	w = tg_word_find(word[0], TG_IN_NOTEBOOK);
 	if (!w)
 		return tg_unknown_word(&q->c, word[0]);
-	return w->run(&q->c, n, word);
+	return tg_word_run(w, &q->c, n, word);
 }
 
 static void help(struct request *q, const char *name)

@@ -71,7 +71,9 @@ static void tell_recorder(const struct tg_command *c, double interval_s)
 static int set_one(struct tg_command *c, const char *arg)
 {
 	const char *equals = strchr(arg, '=');
-	const struct setting *s = find(arg, equals ? (size_t)(equals - arg) : strlen(arg));
+	size_t len = equals ? (size_t)(equals - arg) : strlen(arg);
+	const struct setting *s = find(arg, len);
+	char *name = tg_xmemdup0(arg, len);
 	const char *names[TG_ARRAY_SIZE(settings)], *near;
 	struct tg_buf json = TG_BUF_INIT, shown = TG_BUF_INIT;
 	double value;
@@ -79,7 +81,7 @@ static int set_one(struct tg_command *c, const char *arg)
 
 	for (size_t i = 0; i < TG_ARRAY_SIZE(settings); i++)
 		names[i] = settings[i].name;
-	tg_plain(&shown, arg, equals ? TG_MIN((size_t)(equals - arg), (size_t)40) : 40);
+	tg_plain(&shown, name, 40);
 	if (!s) {
 		near = tg_nearest(shown.data, names, TG_ARRAY_SIZE(names));
 		tg_err_set(&c->err, -EINVAL, "There is no setting \"%s\"%s%s%s", shown.data,
@@ -109,6 +111,7 @@ static int set_one(struct tg_command *c, const char *arg)
 		c->out.set(c->out.ctx, s->key, json.data);
 	tg_buf_release(&json);
 	tg_buf_release(&shown);
+	free(name);
 	return rc;
 }
 

@@ -162,9 +162,28 @@ void tg_word_help(const struct tg_word *word, const char *prefix, struct tg_buf 
 			word->example[0] ? " " : "", word->example);
 }
 
+static const char *prefix_of(const struct tg_command *c)
+{
+	return c->where == TG_IN_NOTEBOOK ? "%tacho" : "tachograph";
+}
+
+int tg_word_run(const struct tg_word *word, struct tg_command *c, int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+			struct tg_buf help = TG_BUF_INIT;
+
+			tg_word_help(word, prefix_of(c), &help);
+			c->out.text(c->out.ctx, help.data, help.len);
+			tg_buf_release(&help);
+			return TG_WORD_OK;
+		}
+	return word->run(c, argc, argv);
+}
+
 int tg_run_help(struct tg_command *c, int argc, char **argv)
 {
-	const char *prefix = c->where == TG_IN_NOTEBOOK ? "%tacho" : "tachograph";
+	const char *prefix = prefix_of(c);
 	struct tg_buf out = TG_BUF_INIT;
 
 	if (argc > 1) {
