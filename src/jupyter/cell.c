@@ -50,7 +50,7 @@ static void rewrite(struct tg_proxy *p, struct tg_request *r, struct tg_msg *m)
 	struct tg_buf text = TG_BUF_INIT, quoted = TG_BUF_INIT, spliced = TG_BUF_INIT;
 
 	find_fault(p, r, &text);
-	if (r->magic.to_variable && !text.len) {
+	if (r->magic.to_variable && !text.len && !r->silent) {
 		tg_buf_addf(
 			&r->fifo, "%s/v%llu", p->inner.dir.data, (unsigned long long)++p->n_spans);
 		if (mkfifo(r->fifo.data, 0600))
@@ -94,12 +94,14 @@ void tg_cell_request(struct tg_proxy *p, struct tg_request *r, struct tg_msg *m)
 	r->silent = tg_jscan_literal(tg_msg_member(m, TG_CONTENT, "silent"), "true");
 	r->store = !r->silent &&
 		   !tg_jscan_literal(tg_msg_member(m, TG_CONTENT, "store_history"), "false");
-	if (r->silent || tg_jscan_string(code, &r->code))
+	if (tg_jscan_string(code, &r->code))
 		return;
 	tg_magic_read(r->code.data, r->code.len, &r->magic);
-	r->kind = r->magic.kind == TG_MAGIC_ALL ? TG_CELL_MAGIC : TG_CELL_CODE;
 	if (r->magic.kind != TG_MAGIC_NONE)
 		rewrite(p, r, m);
+	if (r->silent)
+		return; /* executed without our lines, and nothing is said */
+	r->kind = r->magic.kind == TG_MAGIC_ALL ? TG_CELL_MAGIC : TG_CELL_CODE;
 	r->answer_due = r->magic.kind == TG_MAGIC_ALL || r->magic.kind == TG_MAGIC_TOP;
 	if (r->kind == TG_CELL_CODE && is_next(p, r))
 		begin(p, r);

@@ -90,7 +90,7 @@ static void explain(const struct tg_proxy *p, int code, int signal, struct tg_bu
 	if (r->count >= 0)
 		tg_buf_addf(out, "[%lld] ", (long long)r->count);
 	tg_buf_adds(out, "ran");
-	tg_marker_cell_name(r->code.data, r->code.len, &name);
+	tg_marker_cell_name(r->code.data + r->magic.body, r->code.len - r->magic.body, &name);
 	if (name.len)
 		tg_buf_addf(out, ": %s", name.data);
 	tg_buf_release(&name);

@@ -188,9 +188,21 @@ static void add_reader(
 	tg_buf_adds(out, "\"))");
 }
 
+/* Kernels choke on lone surrogates and NULs, in comments as well: ours need not hold them. */
+static void replace_unfit(char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (!s[i])
+			s[i] = ' ';
+		if (i + 2 < len && (unsigned char)s[i] == 0xed && (unsigned char)s[i + 1] >= 0xa0)
+			memcpy(s + i, "\xef\xbf\xbd", 3);
+	}
+}
+
 void tg_magic_rewrite(const struct tg_magic *m, const char *code, size_t len, const char *comment,
 	const char *fifo, struct tg_buf *out)
 {
+	size_t start = out->len;
 	struct line line;
 
 	for (size_t at = 0; at < m->body; at = line.next) {
@@ -199,6 +211,7 @@ void tg_magic_rewrite(const struct tg_magic *m, const char *code, size_t len, co
 			tg_buf_addf(out, "%s ", comment);
 		tg_buf_add(out, code + at, line.next - at);
 	}
+	replace_unfit(out->data + start, out->len - start);
 	if (fifo && m->to_variable) {
 		if (out->len && out->data[out->len - 1] != '\n')
 			tg_buf_addc(out, '\n');

@@ -248,7 +248,9 @@ void tg_marker_begin(struct tg_marker *m, struct tg_request *r)
 	if (m->hide_code) {
 		hash_code(r, &code);
 	} else {
-		tg_marker_cell_name(r->code.data, r->code.len, &name);
+		/* what is executed, not our own lines above it */
+		tg_marker_cell_name(
+			r->code.data + r->magic.body, r->code.len - r->magic.body, &name);
 		tg_buf_add(&code, r->code.data, r->code.len);
 	}
 	span.id = id.data;

@@ -59,6 +59,14 @@ static void test_breaks(void)
 		"# %%display_code_history\r\n# %x");
 }
 
+/* Lone surrogates are replaced in comments, not in code. */
+static void test_surrogate(void)
+{
+	check("%tacho \xed\xa0\x80\nx\xed\xbf\xbf", TG_MAGIC_TOP, NULL,
+		"# %tacho \xef\xbf\xbd\nx\xed\xbf\xbf");
+	check("%tacho \xed\x9f\xbf", TG_MAGIC_ALL, NULL, "# %tacho \xed\x9f\xbf");
+}
+
 static void test_variable(void)
 {
 	static const char *const good[] = { "v", "_", "a1", "Klasse", "classes" };
@@ -97,6 +105,7 @@ int main(void)
 {
 	test_kinds();
 	test_breaks();
+	test_surrogate();
 	test_variable();
 	test_comment();
 	return t_done();
