@@ -245,11 +245,16 @@ int tg_job_fd(const struct tg_job *j)
 	return tg_job_root_lives(j) ? j->root.fd : -1;
 }
 
-/* The root ended: what it left open has died with it. Both -1: nobody knows how it ended. */
+/*
+ * The root ended: open cells died with it, and what its clients left open ends, too. Both -1:
+ * nobody said how it ended, the kernel may know.
+ */
 static void end_root(struct tg_job *j, int exit_code, int signal, int64_t now)
 {
 	struct tg_jw *w;
 
+	if (exit_code < 0 && signal < 0)
+		tg_watch_status(&j->root, &exit_code, &signal);
 	edge_row(j, now);
 	w = tg_events_open(&j->events, "root_end", now);
 	tg_jw_kint(w, "pid", j->root.pid);
@@ -258,7 +263,8 @@ static void end_root(struct tg_job *j, int exit_code, int signal, int64_t now)
 	else if (exit_code >= 0)
 		tg_jw_kint(w, "exit", exit_code);
 	tg_events_close(&j->events);
-	tg_live_end_cells(&j->spans, &j->events, now, "died");
+	tg_live_end_by_us(&j->spans, &j->events, TG_LIVE_CELLS, now, "died");
+	tg_live_end_by_us(&j->spans, &j->events, TG_LIVE_ORPHANS, now, "unknown");
 	j->root_ended = true;
 	mark_event_added(j, now);
 	set_pace(j, now);
@@ -354,9 +360,14 @@ int tg_job_mark(struct tg_job *j, uint64_t client, const struct tg_mark_message 
 	return r;
 }
 
-void tg_job_client_gone(struct tg_job *j, uint64_t client)
+void tg_job_client_gone(struct tg_job *j, uint64_t client, int64_t now_ns)
 {
 	tg_live_orphan(&j->spans, client);
+	if (!j->root_ended)
+		return;
+	tg_live_end_by_us(&j->spans, &j->events, TG_LIVE_ORPHANS, now_ns, "unknown");
+	set_pace(j, now_ns);
+	mark_event_added(j, now_ns);
 }
 
 int64_t tg_job_next(const struct tg_job *j)
@@ -434,7 +445,7 @@ void tg_job_finish(struct tg_job *j, int64_t now_ns)
 	read_row(j, TG_READ_REFRESH, now_ns);
 	if (j->root.pid && !j->root_ended && tg_watch_dead(&j->root))
 		end_root(j, -1, -1, now_ns);
-	tg_live_end_all(&j->spans, &j->events, now_ns, "unknown");
+	tg_live_end_by_us(&j->spans, &j->events, TG_LIVE_ALL, now_ns, "unknown");
 	if (j->sampler)
 		tg_sampler_alive(j->sampler, alive_event, j);
 	tg_job_flush(j, now_ns);

@@ -25,7 +25,8 @@ void tg_job_free(struct tg_job *j);
 /* A mark: begin, end, moment, note, root, root_end, set. 0, or -errno with a sentence. */
 int tg_job_mark(struct tg_job *j, uint64_t client, const struct tg_mark_message *m, int64_t now_ns,
 	struct tg_err *err);
-void tg_job_client_gone(struct tg_job *j, uint64_t client);
+/* A client's connection was closed. Its spans stay open for others as long as the root lives. */
+void tg_job_client_gone(struct tg_job *j, uint64_t client, int64_t now_ns);
 
 void tg_job_root(struct tg_job *j, pid_t root, int64_t now_ns);
 bool tg_job_root_lives(const struct tg_job *j);

@@ -133,13 +133,14 @@ void tg_live_orphan(struct tg_live *s, uint64_t client)
 			s->open[i].client = 0;
 }
 
-static void end_by_us(
-	struct tg_live *s, struct tg_events *e, int64_t t_ns, const char *status, bool cells_only)
+void tg_live_end_by_us(struct tg_live *s, struct tg_events *e, enum tg_live_which which,
+	int64_t t_ns, const char *status)
 {
 	for (size_t i = s->n; i-- > 0;) {
 		struct tg_jw *w;
 
-		if (cells_only && !s->open[i].is_cell)
+		if ((which == TG_LIVE_CELLS && !s->open[i].is_cell) ||
+			(which == TG_LIVE_ORPHANS && s->open[i].client))
 			continue;
 		w = tg_events_open(e, "end", t_ns);
 		tg_jw_kint(w, "span", (int64_t)s->open[i].number);
@@ -147,14 +148,4 @@ static void end_by_us(
 		tg_events_close(e);
 		forget(s, i);
 	}
-}
-
-void tg_live_end_cells(struct tg_live *s, struct tg_events *e, int64_t t_ns, const char *status)
-{
-	end_by_us(s, e, t_ns, status, true);
-}
-
-void tg_live_end_all(struct tg_live *s, struct tg_events *e, int64_t t_ns, const char *status)
-{
-	end_by_us(s, e, t_ns, status, false);
 }

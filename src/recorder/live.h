@@ -43,8 +43,10 @@ int tg_live_end(struct tg_live *s, struct tg_events *e, uint64_t client,
 /* A connection was closed: its spans stay open, for anyone. */
 void tg_live_orphan(struct tg_live *s, uint64_t client);
 
-/* End all cells, or everything, with a status of ours. */
-void tg_live_end_cells(struct tg_live *s, struct tg_events *e, int64_t t_ns, const char *status);
-void tg_live_end_all(struct tg_live *s, struct tg_events *e, int64_t t_ns, const char *status);
+/* Spans that end with a status of ours, not by a mark. */
+enum tg_live_which { TG_LIVE_CELLS, TG_LIVE_ORPHANS, TG_LIVE_ALL };
+
+void tg_live_end_by_us(struct tg_live *s, struct tg_events *e, enum tg_live_which which,
+	int64_t t_ns, const char *status);
 
 #endif

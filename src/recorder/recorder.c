@@ -11,10 +11,12 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "mark/address.h"
 #include "recorder/clients.h"
@@ -138,7 +140,7 @@ static void on_gone(void *ctx, uint64_t client)
 	struct recorder *r = ctx;
 
 	if (r->job)
-		tg_job_client_gone(r->job, client);
+		tg_job_client_gone(r->job, client, tg_mono_ns());
 }
 
 /* News of the writer: the file is open, a warning, flushes that are done. */
@@ -292,6 +294,19 @@ static void set_defaults(struct tg_recorder_options *o)
 		o->queue_bytes = TG_QUEUE_BYTES;
 }
 
+/* The starter learns why there is no recorder: stderr is /dev/null. */
+static void say_failed(int fd, const char *sentence)
+{
+	struct tg_buf out = TG_BUF_INIT;
+
+	tg_buf_adds(&out, "{\"error\":");
+	tg_json_quote(&out, sentence, strlen(sentence));
+	tg_buf_addc(&out, '}');
+	if (send(fd, out.data, out.len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		tg_log(TG_LOG_ERROR, "recorder", "%s", sentence);
+	tg_buf_release(&out);
+}
+
 static int record(struct recorder *r, struct tg_err *err)
 {
 	struct tg_clients_hooks hooks = { .message = on_message, .gone = on_gone, .ctx = r };
@@ -343,8 +358,12 @@ int tg_recorder_run(const struct tg_recorder_options *options, struct tg_err *er
 		result = become_the_one(&r, err);
 	if (result > 0) {
 		result = record(&r, err);
-		tg_lock_drop(r.lock_path.data, r.lock);
+		/* a thread that still writes keeps the lock until the process is really gone */
+		if (result != -ETIMEDOUT)
+			tg_lock_drop(r.lock_path.data, r.lock);
 	}
+	if (result < 0 && r.o.fd >= 0)
+		say_failed(r.o.fd, err->text);
 	if (r.o.fd >= 0)
 		close(r.o.fd);
 	close(r.signals);

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -13,6 +15,17 @@
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434 /* Linux 5.3, the same number everywhere */
 #endif
+
+/* linux/pidfd.h of Linux 6.15; the kernel takes any size from this one on */
+struct pidfd_info {
+	uint64_t mask;
+	uint64_t cgroupid;
+	uint32_t ids[11];
+	int32_t exit_code; /* as wait(2) has it */
+};
+
+#define INFO_EXIT (UINT64_C(1) << 3)
+#define GET_INFO  _IOWR(0xff, 11, struct pidfd_info)
 
 /*
  * Field 22 of /proc/PID/stat, behind a command that may hold anything but its end:
@@ -75,4 +88,15 @@ bool tg_watch_dead(const struct tg_watch *w)
 	if (w->fd >= 0)
 		return poll(&p, 1, 0) == 1;
 	return start_time(w->pid) != w->start;
+}
+
+int tg_watch_status(const struct tg_watch *w, int *exit_code, int *signal)
+{
+	struct pidfd_info info = { .mask = INFO_EXIT };
+
+	if (w->fd < 0 || ioctl(w->fd, GET_INFO, &info) < 0 || !(info.mask & INFO_EXIT))
+		return -ENODATA;
+	*exit_code = WIFEXITED(info.exit_code) ? WEXITSTATUS(info.exit_code) : -1;
+	*signal = WIFSIGNALED(info.exit_code) ? WTERMSIG(info.exit_code) : 0;
+	return 0;
 }

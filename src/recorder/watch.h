@@ -23,4 +23,10 @@ void tg_watch_release(struct tg_watch *w);
 
 bool tg_watch_dead(const struct tg_watch *w);
 
+/*
+ * How it ended, from the kernel (PIDFD_GET_INFO, Linux 6.15, once its parent has waited for it):
+ * the exit code with signal 0, or the signal with exit code -1. -ENODATA when nobody knows.
+ */
+int tg_watch_status(const struct tg_watch *w, int *exit_code, int *signal);
+
 #endif

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -388,8 +390,9 @@ static void test_orphaned(void)
 	stop(root);
 	wait_ended(file, &c);
 	T_OK(strstr(c.events.data, "\"ev\":\"root_end\"") != NULL);
-	/* nobody said how it died: that is left out, not guessed */
-	T_OK(!strstr(c.events.data, "\"exit\"") && !strstr(c.events.data, "\"signal\""));
+	/* nobody said how it died: a new kernel knows, else it is left out, never guessed */
+	T_OK(!strstr(c.events.data, "\"exit\""));
+	T_EQ_I(count(c.events.data, "\"signal\""), count(c.events.data, "\"signal\":9}"));
 	T_EQ_I(count(c.events.data, "\"status\":\"died\""), 1);
 	tg_buf_release(&c.events);
 	free(file);
@@ -509,6 +512,109 @@ static void test_no_room(void)
 	tg_buf_release(&c.events);
 	free(file);
 	free(socket);
+}
+
+/* Fill what is left of the file system that `path` is on. */
+static void fill_up(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	char zeros[512] = "";
+
+	T_OK(fd >= 0);
+	while (write(fd, zeros, sizeof(zeros)) > 0)
+		;
+	T_EQ_I(errno, ENOSPC);
+	close(fd);
+}
+
+/* The same on a real full disk, where the recorder finds no room even for its file at first. */
+static void test_full_disk(void)
+{
+	char *small = path_of("small"), *file = path_of("small/x.tacho"), *text;
+	char *filler = path_of("small/filler"), *extra = path_of("small/extra");
+	struct tg_mark_start s = { .id = "full",
+		.root = getpid(),
+		.what = "kernel",
+		.interval_ns = 20 * TG_NS_PER_MS,
+		.output = file,
+		.exe = getenv("TG_EXE") };
+	struct tg_json *answer = NULL;
+	struct contents c;
+	struct tg_mark *m;
+
+	T_EQ_I(mkdir(small, 0700), 0);
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		mount("tmpfs", small, "tmpfs", 0, "size=64k,nr_inodes=5") < 0) {
+		T_SKIP("a full disk", "no mount namespace for us");
+		goto out;
+	}
+	/* no inode: neither for the file nor for another */
+	for (int i = 0; i < 8; i++) {
+		char name[64];
+		int fd;
+
+		snprintf(name, sizeof(name), "%s/%d", small, i);
+		fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+		close(fd);
+	}
+	T_EQ_I(tg_mark_start(&m, &s, NULL), 0);
+	text = hello(m, "warning");
+	T_OK(text && strstr(text, "nothing is recorded: ") == text);
+	free(text);
+	T_EQ_I(tg_mark_ask_flush(m, 3), 0);
+	T_EQ_I(tg_mark_wait(m, 3, WAIT_MS, &answer), 1);
+	T_EQ_S(tg_json_str(tg_json_get(answer, "error"), NULL), "nothing is recorded");
+	tg_json_free(answer);
+	for (int i = 0; i < 8; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s/%d", small, i);
+		unlink(name);
+	}
+	for (int i = 0; i < 200; i++) { /* it tries again each second */
+		text = hello(m, "warning");
+		if (text && strstr(text, "late"))
+			break;
+		free(text);
+		text = NULL;
+		usleep(100000);
+	}
+	T_OK(text != NULL);
+	free(text);
+	begin(m, "before", "cell");
+	flush(m);
+	fill_up(filler);
+	for (int i = 0; i < 40; i++) { /* what is left in its last page is filled by itself */
+		begin(m, "x", "cell");
+		end(m, "x");
+		flush(m);
+	}
+	fill_up(extra);
+	usleep(300000);
+	flush(m);
+	T_EQ_I(unlink(filler), 0);
+	T_EQ_I(unlink(extra), 0);
+	end(m, "before");
+	begin(m, "after", "cell");
+	flush(m);
+	text = hello(m, "warning");
+	T_OK(text && strstr(text, "has a gap") != NULL);
+	free(text);
+	tg_mark_bye(m);
+	wait_end(m);
+	tg_mark_close(m);
+	read_back(file, &c);
+	T_OK(c.damage.ended);
+	T_EQ_I(count(c.events.data, "\"name\":\"after\""), 1);
+	T_EQ_I(count(c.events.data, "\"ev\":\"begin\""), 42);
+	T_EQ_I(count(c.events.data, "\"ev\":\"end\""), 42);
+	tg_buf_release(&c.events);
+	T_EQ_I(umount(small), 0);
+out:
+	free(small);
+	free(file);
+	free(filler);
+	free(extra);
 }
 
 /* Two of the same name at the same moment: one recorder, and nothing that was said is lost. */
@@ -715,6 +821,30 @@ static void test_set_and_restart(void)
 	free(file);
 }
 
+/* One that cannot begin says why to its starter before it goes. */
+static void test_cannot_begin(void)
+{
+	char *lock = path_of("tachograph/bad.lock");
+	struct tg_json *answer = NULL;
+	const char *why;
+	struct tg_mark *m;
+	int r = 0;
+
+	T_EQ_I(mkdir(lock, 0700), 0); /* where its lock should be */
+	m = start("bad", 0);
+	for (int i = 0; i < WAIT_MS / 10 && r == 0; i++) {
+		usleep(10000);
+		r = tg_mark_answer(m, &answer);
+	}
+	T_EQ_I(r, 1);
+	why = tg_json_str(tg_json_get(answer, "error"), "");
+	T_OK(strstr(why, "bad.lock") != NULL);
+	tg_json_free(answer);
+	wait_end(m);
+	tg_mark_close(m);
+	free(lock);
+}
+
 int main(void)
 {
 	struct tg_buf clean = TG_BUF_INIT;
@@ -728,11 +858,13 @@ int main(void)
 	test_orphaned();
 	test_killed();
 	test_no_room();
+	test_full_disk();
 	test_two_starters();
 	test_many_clients();
 	test_garbage();
 	test_late();
 	test_set_and_restart();
+	test_cannot_begin();
 	tg_buf_addf(&clean, "rm -r %s", dir);
 	T_EQ_I(system(clean.data), 0);
 	tg_buf_release(&clean);

@@ -206,9 +206,10 @@ static void test_live(void)
 	T_EQ_I(mark_begin(&s, &e, 1, "r2", "run"), 0);
 	T_EQ_I(mark_begin(&s, &e, 1, "c", "cell"), 0);
 	T_EQ_I(s.n_runs, 2);
-	tg_live_end_cells(&s, &e, 30, "died");
+	tg_live_end_by_us(&s, &e, TG_LIVE_CELLS, 30, "died");
+	tg_live_end_by_us(&s, &e, TG_LIVE_ORPHANS, 30, "unknown");
 	T_EQ_I(s.n, 2);
-	tg_live_end_all(&s, &e, 31, "unknown");
+	tg_live_end_by_us(&s, &e, TG_LIVE_ALL, 31, "unknown");
 	T_EQ_I(s.n, 0);
 	T_EQ_I(s.n_runs, 0);
 	T_EQ_S(e.lines.data,
@@ -237,7 +238,9 @@ static void test_live(void)
 	T_EQ_I(s.n, TG_LIVE_MAX);
 	T_EQ_I(mark_begin(&s, &e, 1, "one more", "task"), -ENOSPC);
 	T_OK(e.lines.len <= TG_EVENTS_MAX);
-	tg_live_end_all(&s, &e, 40, "unknown");
+	tg_live_orphan(&s, 1);
+	tg_live_end_by_us(&s, &e, TG_LIVE_ORPHANS, 40, "unknown");
+	T_EQ_I(s.n, 0);
 	T_OK(e.lost > 0 && e.lines.len <= TG_EVENTS_MAX);
 	tg_buf_clear(&e.lines);
 	tg_events_say_lost(&e, 50);
@@ -309,6 +312,7 @@ static void test_watch(void)
 {
 	pid_t pid = fork();
 	struct tg_watch a, b, nobody;
+	int code, sig;
 
 	if (pid == 0) {
 		for (;;)
@@ -329,6 +333,11 @@ static void test_watch(void)
 		T_OK(tg_watch_dead(&a) && tg_watch_dead(&b));
 	}
 	T_OK(tg_watch_dead(&a) && tg_watch_dead(&b));
+	T_EQ_I(tg_watch_status(&b, &code, &sig), -ENODATA);
+	if (tg_watch_status(&a, &code, &sig) == 0)
+		T_OK(code == -1 && sig == SIGKILL);
+	else
+		T_SKIP("how a process ended", "this kernel does not say");
 	tg_watch_release(&a);
 	tg_watch_release(&b);
 	tg_watch_init(&a, pid);
