@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "render/axis.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/mem.h"
 
-static const double power10[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9 };
+static const double power10[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12,
+	1e13, 1e14, 1e15, 1e16, 1e17 };
+#define PLACES_MOST 17
 
 static size_t put_uint(uint64_t u, char *out)
 {
@@ -40,6 +43,7 @@ static size_t put_decimal(double v, int places, bool zeros, char *out)
 
 	if (!isfinite(v))
 		return put_text("?", out);
+	assert(places >= 0 && places <= PLACES_MOST);
 	while (places > 0 && fabs(v) * power10[places] > 1e17)
 		places--;
 	scaled = fabs(v) * power10[places] + 0.5;
@@ -88,7 +92,8 @@ size_t tg_num_digits(double v, int digits, char *out)
 	if (v == 0)
 		return put_text("0", out);
 	e = exponent(fabs(v));
-	if (e >= digits - 10 && e < digits)
+	assert(digits >= 1 && digits <= PLACES_MOST + 1 - 6);
+	if (e >= -6 && e < digits)
 		return put_decimal(v, digits - 1 - e, false, out);
 	if (e >= digits && e < 16) {
 		double unit = pow(10, e + 1 - digits);

@@ -29,10 +29,10 @@ void tg_ticks_time(struct tg_ticks *t, double t_end, size_t most);
 /* Each returns the length written to `out` (TG_NUM_SIZE bytes, NUL-terminated). */
 size_t tg_tick_label(const struct tg_ticks *t, size_t i, char *out);
 
-/* `v` with at most `decimals` (0 to 9) places, without trailing zeros: "12.5", "0", "-3". */
+/* `v` with at most `decimals` (0 to 17) places, without trailing zeros: "12.5", "0", "-3". */
 size_t tg_num_fixed(double v, int decimals, char *out);
 
-/* `v` with `digits` significant digits, as JSON takes it: "0.01234", "1.234e-12". */
+/* `v` with `digits` (1 to 12) significant digits, as JSON takes it: "0.01234", "1.234e-12". */
 size_t tg_num_digits(double v, int digits, char *out);
 
 /* For people: three digits and an SI prefix where needed: "31.7", "0.27", "950", "12.3k". */

@@ -328,7 +328,7 @@ static double draw_far_limits(const struct view *v)
 		at.x = x;
 		w = tg_canvas_fit(
 			v->cv, v->l->font, &at, text.data, (v->l->right - v->l->left) * 0.3);
-		x -= w ? w + 16 : 0;
+		x -= w > 0 ? w + 16 : 0;
 		tg_buf_release(&text);
 	}
 	return x;

@@ -20,9 +20,9 @@ void tg_sparkline(struct tg_buf *out, const double *value, size_t n, double max,
 	static const char *const block[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char plain[] = " .:-=+*#@";
 
-	for (size_t i = 0; max <= 0 && i < n; i++)
-		if (isfinite(value[i]))
-			max = fmax(max, value[i]);
+	if (max <= 0)
+		for (size_t i = 0; i < n; i++)
+			max = isfinite(value[i]) ? fmax(max, value[i]) : max;
 	for (size_t i = 0; i < n; i++) {
 		double v = value[i];
 		size_t k;

@@ -89,6 +89,8 @@ static void test_numbers_read_back(void)
 		tg_num_digits(v, 4, text);
 		wrong += fabs(strtod(text, NULL) - v) > 0.000501 * v;
 		wrong += strlen(text) > 20;
+		tg_num_digits(v, 12, text);
+		wrong += fabs(strtod(text, NULL) - v) > 1e-11 * v;
 		if (v > 1e12)
 			continue;
 		tg_num_fixed(v, 1, text);

@@ -91,7 +91,7 @@ static void test_lone_bucket(void)
 
 	s->bucket[700] = (struct tg_bucket){ s->bucket[700].t0, s->bucket[700].t1, 5, 5, 5 };
 	draw_all(&c, &svg);
-	T_OK(strstr(svg.data, "<circle class=\"line\"") != NULL);
+	T_OK(strstr(svg.data, "r=\"1.7\" class=\"line\"") != NULL);
 	tg_chart_free(&c);
 	tg_buf_release(&svg);
 }
