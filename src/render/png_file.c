@@ -5,9 +5,12 @@
 
 #include "base/mem.h"
 
-#define SLOTS (1u << 16)
-/* A picture of some lines has some thousand blends; beyond this, blends count as seen already. */
+#define SLOTS_BITS 15
+#define SLOTS      (1u << SLOTS_BITS)
+/* A picture of some lines has a thousand shades; beyond this, new ones go to the nearest. */
 #define SLOTS_USED (SLOTS / 2)
+/* Blends that differ in less than these bits are one shade: nobody sees it, and all is faster. */
+#define SHADE 0xfcfcfcu
 
 struct slot {
 	uint32_t rgb;
@@ -66,7 +69,7 @@ void tg_png_write(struct tg_buf *out, const uint8_t *pixel, uint32_t width, uint
 	}
 	packed = tg_xmalloc(n_packed);
 	/* Cannot fail: the room is compressBound() and zlib's own memory is small. */
-	if (compress2(packed, &n_packed, raw, line * height, 9) != Z_OK)
+	if (compress2(packed, &n_packed, raw, line * height, 7) != Z_OK)
 		n_packed = 0;
 	put_chunk(out, "IDAT", packed, n_packed);
 	put_chunk(out, "IEND", "", 0);
@@ -74,11 +77,12 @@ void tg_png_write(struct tg_buf *out, const uint8_t *pixel, uint32_t width, uint
 	free(raw);
 }
 
+/* The slot of a shade; its `rgb` is the first colour that came. */
 static struct slot *find(struct slot *table, uint32_t rgb)
 {
-	uint32_t i = (rgb * 2654435761u) >> 16;
+	uint32_t i = ((rgb & SHADE) * 2654435761u) >> (32 - SLOTS_BITS);
 
-	while (table[i].count && table[i].rgb != rgb)
+	while (table[i].count && ((table[i].rgb ^ rgb) & SHADE))
 		i = (i + 1) & (SLOTS - 1);
 	return &table[i];
 }
@@ -118,6 +122,14 @@ size_t tg_png_quantize(const uint32_t *rgb, size_t n, const uint32_t *keep, size
 	struct slot **used = tg_xcalloc(SLOTS_USED, sizeof(struct slot *));
 	size_t n_used = 0, n_colours;
 
+	for (size_t i = 0; i < n_keep; i++) {
+		struct slot *s = find(table, keep[i]);
+
+		if (!s->count)
+			used[n_used++] = s;
+		s->rgb = keep[i];
+		s->count = 1;
+	}
 	for (size_t i = 0; i < n;) {
 		uint32_t c = rgb[i] & 0xffffff;
 		size_t run = i + 1;
@@ -128,18 +140,20 @@ size_t tg_png_quantize(const uint32_t *rgb, size_t n, const uint32_t *keep, size
 		if (!s->count && n_used < SLOTS_USED) {
 			s->rgb = c;
 			used[n_used++] = s;
+			s->count = 1;
 		}
-		if (s->count || (n_used && used[n_used - 1] == s))
+		if (s->count)
 			s->count += (uint32_t)(run - i);
 		i = run;
 	}
 	for (size_t i = 0; i < n_keep; i++) {
 		struct slot *s = find(table, keep[i]);
 
-		if (s->count)
-			s->count = UINT32_MAX;
+		s->count = s->count > 1 ? UINT32_MAX : 0;
 	}
 	qsort(used, n_used, sizeof(*used), by_count);
+	while (n_used && !used[n_used - 1]->count)
+		n_used--; /* kept for nothing */
 	n_colours = TG_MIN(n_used, TG_PNG_COLOURS);
 	for (size_t i = 0; i < n_colours; i++)
 		colour[i] = used[i]->rgb;

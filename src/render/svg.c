@@ -4,6 +4,8 @@
  * background follow JupyterLab's theme where its CSS variables exist, else the system's; hues are
  * the same in both. The background is drawn, so that text is legible wherever the file is opened.
  */
+#include <math.h>
+
 #include "render/canvas.h"
 #include "render/chart.h"
 #include "render/draw.h"
@@ -20,12 +22,33 @@ static const char *const ink_class[TG_N_INKS] = {
 	[TG_INK_TEXT] = "t", [TG_INK_MUTED] = "m", [TG_INK_GRID] = "g", [TG_INK_BACK] = "b"
 };
 
-/* Coordinates have one decimal: a tenth of a pixel. */
+/* Coordinates have one decimal: a tenth of a pixel. `out` has room for 24 bytes. */
+static size_t write_tenths(double v, char *out)
+{
+	char digit[24];
+	size_t n = 0, k = 0;
+	long long tenths = (long long)(fabs(v) * 10 + 0.5);
+	long long whole = tenths / 10;
+
+	if (v < 0 && tenths)
+		out[n++] = '-';
+	do
+		digit[k++] = (char)('0' + whole % 10);
+	while (whole /= 10);
+	while (k)
+		out[n++] = digit[--k];
+	if (tenths % 10) {
+		out[n++] = '.';
+		out[n++] = (char)('0' + tenths % 10);
+	}
+	return n;
+}
+
 static void put_num(struct tg_buf *out, double v)
 {
-	char text[TG_NUM_SIZE];
+	char text[24];
 
-	tg_buf_add(out, text, tg_num_fixed(v, 1, text));
+	tg_buf_add(out, text, write_tenths(v, text));
 }
 
 static void put_attr(struct tg_buf *out, const char *name, double v)
@@ -133,17 +156,21 @@ static void svg_path(
 	struct tg_canvas *cv, const struct tg_point *p, size_t n, const struct tg_pen *pen)
 {
 	struct tg_buf *out = ((struct svg *)cv)->out;
+	char *at;
 
 	tg_buf_adds(out, "<path");
 	put_paint(out, pen);
 	tg_buf_adds(out, " d=\"");
-	tg_buf_reserve(out, 16 * n + 16);
+	tg_buf_reserve(out, 50 * n);
+	at = out->data + out->len;
 	for (size_t i = 0; i < n; i++) {
-		tg_buf_addc(out, i ? ' ' : 'M');
-		put_num(out, p[i].x);
-		tg_buf_addc(out, ',');
-		put_num(out, p[i].y);
+		*at++ = i ? ' ' : 'M';
+		at += write_tenths(p[i].x, at);
+		*at++ = ',';
+		at += write_tenths(p[i].y, at);
 	}
+	*at = '\0';
+	out->len = (size_t)(at - out->data);
 	tg_buf_adds(out, pen->width > 0 ? "\"/>\n" : "z\"/>\n");
 }
 

@@ -80,6 +80,7 @@ static void test_odd_data(void)
 		T_OK(!strstr(svg.data, "inf") && !strstr(svg.data, "nan"));
 		tg_chart_free(&c);
 	}
+	tg_buf_release(&svg);
 }
 
 /* One bucket between gaps has a mark of its own, also where it is narrower than a pixel. */
