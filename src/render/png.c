@@ -2,7 +2,7 @@
 /*
  * PNG: cairo's image surface for shapes, FreeType's outlines as cairo paths for text, so that
  * neither fontconfig nor a font of the machine is ever asked for. White background, on purpose:
- * docs/decisions/picture-backgrounds.md.
+ * docs/decisions/0004-pictures.md.
  */
 #include <errno.h>
 #include <math.h>
