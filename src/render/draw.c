@@ -182,6 +182,12 @@ static size_t covered(const struct view *v, const struct box *box)
 {
 	size_t hits = overlap(box, &v->taken) ? 1000000 : 0;
 
+	for (size_t i = 0; i < v->panel->n_limits; i++) {
+		double y = tg_layout_y(v->box, v->panel->limit[i].value);
+
+		hits += y > box->y0 && y < box->y1 ? 50 : 0;
+	}
+
 	for (size_t s = 0; s < v->panel->n_series; s++) {
 		for (size_t i = 0; i < v->n_buckets[s]; i++) {
 			const struct tg_bucket *b = &v->bucket[s][i];
@@ -353,7 +359,8 @@ static void draw_title(struct view *v)
 			.dashed = s->style & TG_STYLE_DASHED };
 		struct tg_pen shade = { .ink = ink_of(s), .opacity = 0.32 };
 
-		if (end - x < 50)
+		if (i && end - x < 23 + tg_font_width(
+						v->l->font, s->name ? s->name : "", at.size, false))
 			break;
 		if (s->style & TG_STYLE_BAND)
 			v->cv->rect(v->cv, x, y - 9, 18, 10, 1, &shade, NULL);
@@ -367,9 +374,40 @@ static void draw_title(struct view *v)
 
 /* ---- bands ---- */
 
-/* Strips narrower than half a pixel beyond what is drawn already are left out: 10,000 cells. */
-static void draw_bands(
-	const struct tg_layout *l, struct tg_canvas *cv, bool strip, double top, double bottom)
+/* A strip's label: all of it, else its first word ("[12]"), else what fits of that. */
+static void draw_band_label(const struct tg_layout *l, struct tg_canvas *cv,
+	const struct tg_band *b, double x0, double x1, double y)
+{
+	struct tg_label at = { .x = x0 + 6, .y = y, .size = TG_SIZE_TEXT, .ink = TG_INK_TEXT };
+	size_t word = strcspn(b->label, " ");
+	double room;
+	char *first;
+
+	if (b->failed && x1 - x0 > 60) {
+		struct tg_label mark = at;
+
+		mark.ink = TG_INK_FAILED;
+		mark.bold = true;
+		at.x += tg_canvas_fit(cv, l->font, &mark, "✗", x1 - at.x) + 4;
+	}
+	room = x1 - at.x - 4;
+	if (tg_font_width(l->font, b->label, at.size, false) > room && word < 16) {
+		first = tg_xmemdup0(b->label, word);
+		if (tg_font_width(l->font, first, at.size, false) <= room)
+			tg_canvas_fit(cv, l->font, &at, first, room);
+		free(first);
+		return;
+	}
+	tg_canvas_fit(cv, l->font, &at, b->label, room);
+}
+
+/*
+ * The strip (top < 0), or the shades in one panel. What is narrower than half a pixel beyond what
+ * is drawn already is left out (10,000 cells), but failed ones are drawn after the others, two
+ * pixels wide at least.
+ */
+static void draw_some_bands(
+	const struct tg_layout *l, struct tg_canvas *cv, bool failed, double top, double bottom)
 {
 	double drawn[TG_LANES] = { 0 };
 	size_t count[TG_LANES] = { 0 };
@@ -377,43 +415,40 @@ static void draw_bands(
 	for (size_t i = 0; i < l->chart->n_bands; i++) {
 		const struct tg_band *b = &l->chart->band[i];
 		size_t lane = l->lane[i];
-		double x0 = tg_layout_x(l, b->t0), x1 = tg_layout_x(l, b->t1), w;
+		double x0 = tg_layout_x(l, b->t0), x1 = tg_layout_x(l, b->t1), y, w;
+		struct tg_pen pen = { .ink = failed ? TG_INK_FAILED : TG_INK_GRID, .role = "cell" };
 		bool odd;
-		struct tg_pen pen = { .opacity = 1 };
-		struct tg_label at = { .size = TG_SIZE_TEXT, .ink = TG_INK_TEXT };
 
-		x1 = fmax(x1, x0 + 1);
-		if (!(b->t1 >= b->t0) || x1 < drawn[lane] + 0.5)
+		if (!(b->t1 >= b->t0))
+			continue;
+		x1 = fmax(x1, x0 + (failed ? 2 : 1));
+		odd = count[lane] & 1;
+		count[lane] += x1 >= drawn[lane] + 0.5;
+		if (x1 < drawn[lane] + 0.5 || b->failed != failed)
 			continue;
 		x0 = fmax(x0, drawn[lane]);
 		w = x1 - x0;
 		drawn[lane] = x1;
-		odd = count[lane]++ & 1;
-		pen.ink = b->failed ? TG_INK_FAILED : TG_INK_GRID;
-		if (!strip) {
-			pen.opacity = b->failed ? 0.08 : 0.07;
-			if (lane == 0 && (odd || b->failed))
+		if (top >= 0) {
+			pen.opacity = failed ? 0.08 : 0.07;
+			pen.role = NULL;
+			if (lane == 0 && w >= 3 && (odd || failed))
 				cv->rect(cv, x0, top, w, bottom - top, 0, &pen, NULL);
 			continue;
 		}
-		pen.opacity = b->failed ? 0.25 : odd ? 0.3 : 0.16;
-		pen.role = "cell";
-		top = l->strip_y + TG_STRIP_HEIGHT * (double)lane;
-		cv->rect(cv, x0, top, fmax(w - 1, 0.5), TG_STRIP_HEIGHT - 2, w > 6 ? 2 : 0, &pen,
+		y = l->strip_y + TG_STRIP_HEIGHT * (double)lane;
+		pen.opacity = failed ? (w > 6 ? 0.25 : 1) : odd ? 0.3 : 0.16;
+		cv->rect(cv, x0, y, w > 3 ? w - 1 : w, TG_STRIP_HEIGHT - 2, w > 6 ? 2 : 0, &pen,
 			b->label);
-		if (w < 24 || !b->label)
-			continue;
-		at.x = x0 + 6;
-		at.y = top + 14.5;
-		if (b->failed && w > 60) {
-			struct tg_label mark = at;
-
-			mark.ink = TG_INK_FAILED;
-			mark.bold = true;
-			at.x += tg_canvas_fit(cv, l->font, &mark, "✗", w) + 4;
-		}
-		tg_canvas_fit(cv, l->font, &at, b->label, x1 - at.x - 4);
+		if (w >= 24 && b->label)
+			draw_band_label(l, cv, b, x0, x1, y + 14.5);
 	}
+}
+
+static void draw_bands(const struct tg_layout *l, struct tg_canvas *cv, double top, double bottom)
+{
+	draw_some_bands(l, cv, false, top, bottom);
+	draw_some_bands(l, cv, true, top, bottom);
 }
 
 /* ---- the rest ---- */
@@ -433,7 +468,7 @@ static void draw_panel(const struct tg_layout *l, struct tg_canvas *cv, size_t w
 	v.point = tg_xcalloc(2 * most + 8, sizeof(*v.point));
 
 	cv->begin(cv, "panel", p->title);
-	draw_bands(l, cv, false, v.box->top, v.box->bottom);
+	draw_bands(l, cv, v.box->top, v.box->bottom);
 	draw_grid(&v);
 	draw_title(&v);
 	for (size_t i = p->n_series; i-- > 0;) /* the first on top */
@@ -474,23 +509,23 @@ static void draw_time(const struct tg_layout *l, struct tg_canvas *cv)
 static void draw_table(const struct tg_layout *l, struct tg_canvas *cv)
 {
 	static const char *const head[] = { "", "mean", "max", "total", "" };
-	static const double place[] = { 0, 0.42, 0.60, 0.80, 0.83 }; /* numbers end there */
+	double place[TG_COLUMNS], room[TG_COLUMNS];
 	double width = l->right - 12, y = l->table_y;
 	struct tg_pen rule = { .ink = TG_INK_GRID, .opacity = 0.25 };
 
+	tg_layout_columns(l->chart, width, place, room);
 	for (size_t r = 0; r <= l->chart->n_rows; r++, y += TG_ROW_HEIGHT) {
 		for (size_t k = 0; k < TG_ARRAY_SIZE(head); k++) {
 			const char *s = r ? l->chart->row[r - 1].cell[k] : head[k];
 			bool number = k >= 1 && k <= 3;
-			struct tg_label at = { .x = 12 + width * place[k],
+			struct tg_label at = { .x = 12 + place[k],
 				.y = y,
 				.size = TG_SIZE_TEXT,
 				.ink = r && (k == 0 || number) ? TG_INK_TEXT : TG_INK_MUTED,
 				.anchor = number ? TG_ANCHOR_END : TG_ANCHOR_START,
 				.bold = r && k == 0 };
-			double room = k == 0 ? 0.28 : k == 4 ? 0.17 : k == 1 ? 0.2 : 0.17;
 
-			tg_canvas_fit(cv, l->font, &at, s, width * room);
+			tg_canvas_fit(cv, l->font, &at, s, room[k]);
 		}
 		cv->rect(cv, 12, y + 6, width, 1, 0, &rule, NULL);
 	}
@@ -513,7 +548,7 @@ void tg_chart_draw(const struct tg_layout *l, struct tg_canvas *cv)
 		tg_canvas_fit(cv, l->font, &at, l->chart->note, l->width - 24);
 	}
 	if (l->n_lanes)
-		draw_bands(l, cv, true, 0, 0);
+		draw_bands(l, cv, -1, -1);
 	for (size_t i = 0; i < l->chart->n_panels; i++)
 		draw_panel(l, cv, i);
 	if (l->axis_y > 0)

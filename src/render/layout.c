@@ -184,6 +184,23 @@ void tg_layout_release(struct tg_layout *l)
 	tg_font_free(l->font);
 }
 
+void tg_layout_columns(
+	const struct tg_chart *c, double width, double place[TG_COLUMNS], double room[TG_COLUMNS])
+{
+	static const double with[] = { 0, 0.42, 0.60, 0.80, 0.83 };
+	static const double without[] = { 0, 0.52, 0.76, 1, 1 };
+	bool notes = false;
+
+	for (size_t i = 0; i < c->n_rows; i++)
+		notes = notes || (c->row[i].cell[TG_COLUMNS - 1] && width > 560);
+	for (size_t k = 0; k < TG_COLUMNS; k++)
+		place[k] = width * (notes ? with[k] : without[k]);
+	room[0] = width * 0.28;
+	for (size_t k = 1; k < TG_COLUMNS - 1; k++)
+		room[k] = place[k] - (k > 1 ? place[k - 1] : room[0]) - 8;
+	room[TG_COLUMNS - 1] = notes ? width - place[TG_COLUMNS - 1] : 0;
+}
+
 double tg_layout_x(const struct tg_layout *l, double t)
 {
 	return l->left + (l->right - l->left) * fmin(fmax(t / l->t_end, 0), 1);

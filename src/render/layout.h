@@ -58,6 +58,14 @@ void tg_layout_release(struct tg_layout *l);
 double tg_layout_x(const struct tg_layout *l, double t);
 double tg_layout_y(const struct tg_panel_box *box, double value);
 
+/*
+ * The table's columns in `width` pixels: where each text begins (the first and the last) or ends
+ * (the three numbers between), and its room. The last has none where it is empty or all is narrow.
+ */
+#define TG_COLUMNS 5
+void tg_layout_columns(
+	const struct tg_chart *c, double width, double place[TG_COLUMNS], double room[TG_COLUMNS]);
+
 /* Largest finite value of a panel's series, 0 when there is none. */
 double tg_panel_max(const struct tg_panel *p);
 

@@ -363,10 +363,11 @@ static void put_panel(struct tg_vega *v, size_t which)
 static void put_table(struct tg_vega *v)
 {
 	static const char *const head[] = { "", "mean", "max", "total", "" };
-	static const double place[] = { 0, 0.42, 0.60, 0.80, 0.83 };
+	double place[TG_COLUMNS], room[TG_COLUMNS];
 	const struct tg_chart *c = v->l->chart;
 	struct tg_jw *w = &v->w;
 
+	tg_layout_columns(c, v->width, place, room);
 	tg_jw_begin_object(w);
 	tg_vega_put_key_number(w, "width", v->width);
 	tg_vega_put_key_number(w, "height", TG_ROW_HEIGHT * (double)(c->n_rows + 1));
@@ -375,11 +376,10 @@ static void put_table(struct tg_vega *v)
 		for (size_t k = 0; k < TG_ARRAY_SIZE(head); k++) {
 			const char *s = r ? c->row[r - 1].cell[k] : head[k];
 			bool number = k >= 1 && k <= 3;
-			struct tg_vega_label at = { v->width * place[k],
-				TG_ROW_HEIGHT * ((double)r + 0.5), TG_SIZE_TEXT,
-				number ? "right" : "left", "middle", r && k == 0 };
+			struct tg_vega_label at = { place[k], TG_ROW_HEIGHT * ((double)r + 0.5),
+				TG_SIZE_TEXT, number ? "right" : "left", "middle", r && k == 0 };
 
-			if (s && *s)
+			if (s && *s && room[k] > 0)
 				tg_vega_put_label(v, &at, s);
 		}
 		tg_jw_begin_object(w);
