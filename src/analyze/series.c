@@ -196,19 +196,30 @@ static int64_t usual_distance(const struct tg_points *p, size_t start)
 	return d[m / 2];
 }
 
+/* The longest period in force between two moments: between cells it is slow for a while. */
+static int64_t longest_period(const struct tg_steps *period, size_t *at, int64_t t0, int64_t t1)
+{
+	int64_t longest = tg_steps_at(period, t0);
+
+	while (*at < period->n && period->step[*at].t_ns <= t0)
+		(*at)++;
+	for (size_t i = *at; i < period->n && period->step[i].t_ns <= t1; i++)
+		longest = TG_MAX(longest, period->step[i].value);
+	return longest;
+}
+
 /*
  * Cut where samples are further apart than three periods, or where the recorder said that it lost
- * some. The period is the longer of those in force at the two points: between cells it is slow.
+ * some.
  */
 static void cut_gaps(struct tg_points *p, size_t start, const struct tg_span_session *s)
 {
 	int64_t usual = usual_distance(p, start);
-	size_t gap = 0;
+	size_t gap = 0, step = 0;
 
 	for (size_t i = start + 1; i < p->n; i++) {
 		int64_t t0 = p->point[i - 1].t_ns, t1 = p->point[i].t_ns;
-		int64_t a = tg_steps_at(&s->period, t0), b = tg_steps_at(&s->period, t1);
-		int64_t period = TG_MAX(usual, TG_MAX(a, b));
+		int64_t period = TG_MAX(usual, longest_period(&s->period, &step, t0, t1));
 
 		if (!s->period.n && period < TG_NS_PER_S)
 			period = TG_NS_PER_S;

@@ -390,8 +390,9 @@ static void add_words(struct work *w)
 	for (size_t i = 0; i < w->totals.n_verdicts; i++)
 		tg_buf_addf(&b, "%s%s", b.len ? " · " : "", w->totals.verdict[i]);
 	if (w->totals.missed)
-		tg_buf_addf(&b, "%s%lld samples came late and were left out", b.len ? " · " : "",
-			(long long)w->totals.missed);
+		tg_buf_addf(&b, "%s%lld %s late and left out", b.len ? " · " : "",
+			(long long)w->totals.missed,
+			w->totals.missed == 1 ? "sample was" : "samples were");
 	if (b.len)
 		w->chart->note = tg_buf_detach(&b);
 	tg_buf_release(&b);

@@ -235,6 +235,47 @@ static void test_load(void)
 	unlink(path);
 }
 
+/* The pace was slow for a while between two samples at the fast one: no gap. */
+static void test_pace(void)
+{
+	const char *path = run_path("pace.tacho");
+	struct tg_column column = { &run_metric[0], "" };
+	struct tg_block *b = tg_block_new(0, 1, 40);
+	struct tg_recording *r = NULL;
+	struct tg_points p = { 0 };
+	struct tg_writer *w;
+	size_t cuts = 0;
+
+	unlink(path);
+	T_EQ_I(tg_writer_open(&w, path, RUN_SESSION, NULL), 0);
+	run_event(w, "{\"ev\":\"interval\",\"t\":1000000000000,\"ns\":100000000}");
+	run_event(w, "{\"ev\":\"interval\",\"t\":1001000000000,\"ns\":1000000000}");
+	run_event(w, "{\"ev\":\"interval\",\"t\":1001500000000,\"ns\":100000000}");
+	b->table = tg_writer_next_table(w);
+	tg_writer_table(w, b->table, "main", &column, 1);
+	for (int i = 0; i < 20; i++) /* 0 to 0.9 s, 1.6 to 2.1 s, 2.6 to 2.9 s */
+		tg_block_add(b,
+			RUN_T0 + (i < 10          ? i
+					 : i < 16 ? i + 6
+						  : i + 10) *
+					 100 * MS,
+			&(int64_t){ i });
+	tg_writer_block(w, b);
+	tg_writer_finish(w);
+	T_EQ_I(tg_recording_open(&r, path, NULL), 0);
+	T_EQ_I(tg_series_load(r, "tree.cpu_ns", NULL, RUN_REAL, RUN_REAL + 3 * TG_NS_PER_S, 0, &p),
+		0);
+	for (size_t i = 0; i < p.n; i++)
+		cuts += p.point[i].cut;
+	T_EQ_I(cuts, 2);
+	T_OK(!p.point[10].cut);
+	T_OK(p.point[16].cut); /* 0.5 s at 10 Hz: that is one */
+	tg_points_release(&p);
+	tg_recording_close(r);
+	tg_block_free(b);
+	unlink(path);
+}
+
 /* Two tables follow each other: the same column goes on; a sum over more devices does not. */
 static void test_restart(void)
 {
@@ -305,6 +346,7 @@ int main(void)
 	test_gap_stays();
 	test_line_between();
 	test_load();
+	test_pace();
 	test_restart();
 	test_clock_jump();
 	rmdir(run_dir());
