@@ -67,21 +67,11 @@ struct tg_span_session *tg_recording_session(const struct tg_recording *r, uint3
 	return NULL;
 }
 
-/* Stamps from outside may be anything: sums must not overflow. */
-static int64_t add_sat(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (__builtin_add_overflow(a, b, &sum))
-		return a < 0 ? INT64_MIN : INT64_MAX;
-	return sum;
-}
-
 int64_t tg_session_utc(const struct tg_span_session *s, int64_t mono_ns)
 {
 	int64_t offset = tg_steps_at(&s->clock, mono_ns);
 
-	return offset == TG_MISSING ? mono_ns : add_sat(mono_ns, offset);
+	return offset == TG_MISSING ? mono_ns : mono_ns + offset;
 }
 
 int64_t tg_session_mono(const struct tg_span_session *s, int64_t utc_ns)
@@ -90,7 +80,7 @@ int64_t tg_session_mono(const struct tg_span_session *s, int64_t utc_ns)
 
 	for (size_t i = 0; i < s->clock.n; i++) {
 		const struct tg_step *c = &s->clock.step[i];
-		int64_t t = add_sat(utc_ns, c->value == INT64_MIN ? INT64_MAX : -c->value);
+		int64_t t = utc_ns - c->value;
 
 		if (i > 0 && t < c->t_ns) /* within the jump, or before it */
 			return TG_MIN(mono, c->t_ns);
@@ -105,18 +95,13 @@ int64_t tg_session_mono(const struct tg_span_session *s, int64_t utc_ns)
  */
 static void add_clock(struct tg_span_session *s, int64_t mono_ns, int64_t real_ns)
 {
-	int64_t offset, delta;
+	const struct tg_step *last = s->clock.n ? &s->clock.step[s->clock.n - 1] : NULL;
 
-	if (__builtin_sub_overflow(real_ns, mono_ns, &offset))
+	if (mono_ns < 0 || mono_ns > TG_TIME_MAX || real_ns < mono_ns || real_ns > 2 * TG_TIME_MAX)
 		return;
-	if (s->clock.n) {
-		const struct tg_step *last = &s->clock.step[s->clock.n - 1];
-
-		if (mono_ns < last->t_ns || __builtin_sub_overflow(offset, last->value, &delta) ||
-			delta < CLOCK_STEP_NS)
-			return;
-	}
-	steps_add(&s->clock, mono_ns, offset, NULL);
+	if (last && (mono_ns < last->t_ns || real_ns - mono_ns - last->value < CLOCK_STEP_NS))
+		return;
+	steps_add(&s->clock, mono_ns, real_ns - mono_ns, NULL);
 }
 
 /* ---- spans by number ---- */
@@ -290,6 +275,14 @@ static bool on_limit(struct tg_span_session *s, const struct tg_json *v, int64_t
 	return true;
 }
 
+/* A member that is a time, or `otherwise`. */
+static int64_t stamp(const struct tg_json *v, const char *key, int64_t otherwise)
+{
+	int64_t t = tg_json_int(tg_json_get(v, key), otherwise);
+
+	return t >= 0 && t <= TG_TIME_MAX ? t : otherwise;
+}
+
 static bool take_event(
 	struct load *l, struct tg_span_session *s, const struct tg_json *v, const char *json)
 {
@@ -297,7 +290,7 @@ static bool take_event(
 	int64_t t = tg_json_int(tg_json_get(v, "t"), TG_MISSING);
 	bool ok = true, keep = false;
 
-	if (t == TG_MISSING)
+	if (t < 0 || t > TG_TIME_MAX)
 		return false;
 	if (!strcmp(ev, "begin"))
 		ok = on_begin(l, s, v, t);
@@ -311,14 +304,13 @@ static bool take_event(
 		add_clock(s, tg_json_int(tg_json_get(v, "mono_ns"), t),
 			tg_json_int(tg_json_get(v, "real_ns"), INT64_MIN));
 	else if (!strcmp(ev, "interval"))
-		steps_add(&s->period, t, tg_json_int(tg_json_get(v, "ns"), 0), NULL);
+		steps_add(&s->period, t, stamp(v, "ns", 0), NULL);
 	else if (!strcmp(ev, "missed"))
-		steps_add(&s->missed, t, tg_json_int(tg_json_get(v, "n"), 0), NULL);
+		steps_add(&s->missed, t, TG_MIN(stamp(v, "n", 0), INT64_C(1) << 40), NULL);
 	else if (!strcmp(ev, "limit"))
 		keep = ok = on_limit(s, v, t);
 	else if (!strcmp(ev, "gap")) {
-		steps_add(&s->gap, tg_json_int(tg_json_get(v, "from"), t),
-			tg_json_int(tg_json_get(v, "to"), t), NULL);
+		steps_add(&s->gap, stamp(v, "from", t), stamp(v, "to", t), NULL);
 		keep = true;
 	} else if (!strcmp(ev, "mark") || !strcmp(ev, "note") || !strcmp(ev, "root_end"))
 		keep = true;
@@ -412,7 +404,8 @@ static void load_sessions(struct tg_recording *r)
 	for (size_t i = 0; i < n; i++) {
 		struct tg_span_session *s = tg_recording_session(r, table[i].session);
 
-		if (!s || !table[i].last_ns)
+		if (!s || !table[i].last_ns || table[i].first_ns < 0 ||
+			table[i].last_ns > TG_TIME_MAX)
 			continue;
 		s->first_ns =
 			s->first_ns ? TG_MIN(s->first_ns, table[i].first_ns) : table[i].first_ns;

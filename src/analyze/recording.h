@@ -17,6 +17,9 @@
 
 #define TG_NO_NUMBER (-1)
 
+/* Stamps beyond this (73 years of uptime) or below 0 are damage: differences cannot overflow. */
+#define TG_TIME_MAX (INT64_C(1) << 61)
+
 /* A value that holds from `t_ns` on. */
 struct tg_step {
 	int64_t t_ns;

@@ -57,7 +57,7 @@ struct probe {
 	int64_t t_before[2], v_before[2]; /* nearest at or before begin and end; t MISSING: none */
 	int64_t t_after[2], v_after[2]; /* nearest at or after them */
 	int64_t t_last, v_last;
-	int64_t reset; /* what decreases within the span took away */
+	double reset; /* what decreases within the span took away */
 	int64_t peak;
 };
 
@@ -113,7 +113,7 @@ static void probe_take(const struct pass *p, struct probe *probe, int64_t t, int
 	}
 	if (probe->t_last != TG_MISSING && t > begin && probe->t_last < end &&
 		probe->kind == TG_COUNTER && v < probe->v_last)
-		probe->reset += probe->v_last - v;
+		probe->reset += (double)probe->v_last - (double)v;
 	/* a row taken at an edge belongs to the span, whichever side of it the stamp fell */
 	if (t >= begin - p->tolerance_ns && t <= end + p->tolerance_ns)
 		probe->peak = TG_MAX(probe->peak, v);
@@ -132,7 +132,8 @@ static int each_block(void *ctx, const struct tg_block *block)
 			struct probe *probe = &p->probe[p->column_probe[c]];
 			int64_t v = block->values[c * block->cap + row];
 
-			if (v == TG_MISSING || (probe->t_last != TG_MISSING && t <= probe->t_last))
+			if (v == TG_MISSING || t < 0 || t > TG_TIME_MAX ||
+				(probe->t_last != TG_MISSING && t <= probe->t_last))
 				continue;
 			if (!strcmp(probe->wish->metric, "tree.cpu_ns") &&
 				t >= p->edge_ns[0] - p->tolerance_ns &&
@@ -236,8 +237,8 @@ static void collect(const struct pass *p, struct tg_totals *out)
 		if (wish->want == WANT_RISE && probe->kind == TG_COUNTER) {
 			double a = value_at(p, probe, 0, &exact), b = value_at(p, probe, 1, &exact);
 
-			v = (b - a + (double)probe->reset) * f;
-			if (own && !(exact && !probe->reset && !isnan(v)))
+			v = (b - a + probe->reset) * f;
+			if (own && !(exact && probe->reset == 0 && !isnan(v)))
 				out->exact = false;
 		} else if (wish->want == WANT_PEAK && probe->peak != TG_MISSING) {
 			v = (double)probe->peak * f;

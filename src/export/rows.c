@@ -81,7 +81,8 @@ static int take_block(void *ctx, const struct tg_block *block)
 	for (uint32_t i = 0; i < block->n_rows; i++) {
 		struct row *row;
 
-		if (block->t_ns[i] < w->from_ns || block->t_ns[i] >= w->to_ns)
+		if (block->t_ns[i] < 0 || block->t_ns[i] > TG_TIME_MAX ||
+			block->t_ns[i] < w->from_ns || block->t_ns[i] >= w->to_ns)
 			continue;
 		TG_GROW(w->row, w->n + 1, w->cap);
 		row = &w->row[w->n];
