@@ -146,6 +146,7 @@ static int take(struct tg_reader *r, const struct link *link)
 		return k;
 	r->scan.pos = link->offset + TG_CHUNK_HEADER + h.length;
 	r->scan.next_sequence = h.sequence + 1;
+	r->scan.last_session = h.session;
 	r->scan.damage.chunks += r->index.reading.summary.n_entries + 1;
 	r->scan.damage.ended = false;
 	return 0;

@@ -16,6 +16,7 @@
 #define TG_CHUNK_MAGIC    UINT32_C(0x52475489) /* bytes 89 'T' 'G' 'R' */
 #define TG_CHUNK_HEADER   32
 #define TG_CHUNK_MAX      (16u << 20) /* bytes of a stored payload, and of what it expands to */
+#define TG_SESSION_MAX    65536 /* bytes of a session's object */
 #define TG_COLUMNS_MAX    65536
 #define TG_TABLES_MAX     65536
 #define TG_BLOCK_ROWS_MAX 65536

@@ -63,8 +63,8 @@ int tg_resume_read(struct tg_resume *out, int fd, const char *path, const char *
 	if (r < 0)
 		goto out;
 	session = tg_reader_sessions(reader, &n);
-	if (!n) {
-		r = tg_err_set(err, -EEXIST, "%s exists and its sessions cannot be read", path);
+	if (!n || session[n - 1].number != reader->scan.last_session) {
+		r = tg_err_set(err, -EEXIST, "%s exists and its last session cannot be read", path);
 		goto out;
 	}
 	r = check_owner(&session[n - 1], path, session_json, err);

@@ -9,10 +9,9 @@
 
 #include "base/mem.h"
 
-#define WINDOW (256u << 10)
-#define WASTE_MAX                                                                                  \
-	(UINT64_C(256) << 20) /* bytes of payloads with a wrong CRC to look into again             \
-			       */
+#define WINDOW      (256u << 10)
+#define FOREIGN_MAX (UINT64_C(2) * TG_CHUNK_MAX) /* no chunk up to here: no recording */
+#define WASTE_MAX   (UINT64_C(256) << 20) /* bytes of chunks with a wrong CRC to look into */
 
 void tg_scan_init(struct tg_scan *s, int fd)
 {
@@ -44,8 +43,8 @@ static int64_t view(struct tg_scan *s, uint64_t at, size_t want, const uint8_t *
 	return (int64_t)TG_MIN(want, s->window.len - (size_t)(at - s->window_at));
 }
 
-/* Position of the next magic number at or behind *at, or of the end. Returns 1, 0 (end), -errno. */
-static int find_magic(struct tg_scan *s, uint64_t *at)
+/* Position of the next magic number from *at on. Returns 1; 0 at the end or the limit; -errno. */
+static int find_magic(struct tg_scan *s, uint64_t *at, uint64_t limit)
 {
 	uint8_t magic[4];
 
@@ -61,7 +60,7 @@ static int find_magic(struct tg_scan *s, uint64_t *at)
 			*at += (uint64_t)(hit - p);
 			return 1;
 		}
-		if (n < (int64_t)WINDOW) {
+		if (n < (int64_t)WINDOW || *at > limit) {
 			*at += (uint64_t)n;
 			return 0;
 		}
@@ -80,6 +79,7 @@ static void found(struct tg_scan *s, struct tg_chunk *chunk, uint64_t at)
 	if (sequence > s->next_sequence)
 		s->damage.lost_chunks += sequence - s->next_sequence;
 	s->next_sequence = sequence + 1;
+	s->last_session = chunk->header.session;
 	s->damage.chunks++;
 	s->damage.ended = chunk->header.type == TG_CHUNK_END;
 	s->pos = at + TG_CHUNK_HEADER + chunk->header.length;
@@ -116,20 +116,23 @@ int tg_scan_next(struct tg_scan *s, struct tg_chunk *chunk)
 				found(s, chunk, at);
 				return 1;
 			}
-			if ((size_t)n < whole && incomplete == UINT64_MAX)
-				incomplete = at;
+			if ((size_t)n < whole)
+				incomplete = TG_MIN(incomplete, at);
+			else
+				s->wasted += whole;
 			/* a file of headers that claim to be long must not cost the square */
-			s->wasted += (uint64_t)n;
 			if (s->wasted > WASTE_MAX)
 				at += (uint64_t)n - 1;
 		}
 		at++;
-		r = find_magic(s, &at);
+		r = find_magic(s, &at, s->damage.chunks ? UINT64_MAX : FOREIGN_MAX);
 		if (r < 0)
 			return r;
 		if (r == 0)
 			break;
 	}
+	if (!s->damage.chunks && at > FOREIGN_MAX)
+		return 0; /* no recording: its size does not matter */
 	/* The end. Look at its size again: at may stand before a header that is cut. */
 	do {
 		n = view(s, at, WINDOW, &p);

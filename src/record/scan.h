@@ -18,7 +18,8 @@ struct tg_scan {
 	int fd; /* borrowed */
 	uint64_t pos; /* next chunk's header is expected here */
 	uint64_t next_sequence;
-	uint64_t wasted; /* bytes of payloads whose CRC was wrong */
+	uint32_t last_session; /* of the last whole chunk */
+	uint64_t wasted; /* bytes of whole payloads with a wrong CRC */
 	struct tg_buf window;
 	uint64_t window_at;
 	struct tg_damage damage; /* up to pos, but for tail_bytes */

@@ -227,6 +227,8 @@ static void summarise_if_due(struct tg_writer *w)
 
 static int write_packed(struct tg_writer *w, uint8_t type, const void *data, size_t len)
 {
+	if (len > TG_CHUNK_MAX) /* no reader would expand it */
+		return -EMSGSIZE;
 	chunk_begin(w);
 	return chunk_end(w, type, tg_zip_pack(&w->zip, data, len, &w->chunk));
 }
@@ -238,8 +240,9 @@ static int write_session(struct tg_writer *w, const char *json, struct tg_err *e
 	const char *rest = *brace == '{' ? brace + 1 + strspn(brace + 1, " \t\r\n") : NULL;
 	int r;
 
-	if (!rest)
-		return tg_err_set(err, -EINVAL, "the session is no JSON object");
+	if (!rest || strlen(json) > TG_SESSION_MAX)
+		return tg_err_set(err, -EINVAL, "the session is no JSON object of %d bytes at most",
+			TG_SESSION_MAX);
 	tg_buf_clear(&w->json);
 	tg_buf_addf(&w->json, "{\"session\":%u%s%s", w->session, *rest == '}' ? "" : ",", rest);
 	tg_buf_clear(&w->session_json);

@@ -466,6 +466,47 @@ static void test_refresh(const struct sample *s)
 	close(fd);
 }
 
+/* What is no recording is refused after a look at its beginning, however large it is. */
+static void test_foreign(const char *path)
+{
+	struct tg_reader *r = NULL;
+	struct tg_err err;
+
+	r_spew(path, "", 0);
+	T_EQ_I(tg_reader_open(&r, path, &err), -EBADMSG);
+	if (truncate(path, (off_t)1 << 42) < 0) { /* 4 TiB, sparse */
+		T_SKIP("a file of 4 TiB", "the file system has no sparse files of this size");
+		return;
+	}
+	T_EQ_I(tg_reader_open(&r, path, &err), -EBADMSG);
+	T_OK(strstr(err.text, "is not a recording") != NULL);
+	unlink(path);
+	T_EQ_I(mkfifo(path, 0600), 0);
+	T_EQ_I(tg_reader_open(&r, path, &err), -ESPIPE);
+	unlink(path);
+}
+
+/* Nobody knows whose the last session is when only chunks of it are left without the first. */
+static void test_lost_session(struct sample *s)
+{
+	struct tg_writer *w = NULL;
+	struct tg_err err;
+	struct tg_buf b;
+	size_t second;
+
+	r_spew(s->path, s->bytes.data, s->bytes.len);
+	T_EQ_I(tg_writer_open(&w, s->path, R_SESSION, NULL), 0);
+	add_events(w, 1);
+	tg_writer_abandon(w);
+	second = s->bytes.len;
+	b = r_slurp(s->path);
+	b.data[second + TG_CHUNK_HEADER] ^= 1;
+	r_spew(s->path, b.data, b.len);
+	T_EQ_I(tg_writer_open(&w, s->path, R_SESSION, &err), -EEXIST);
+	T_OK(strstr(err.text, "last session cannot be read") != NULL);
+	tg_buf_release(&b);
+}
+
 /* A disk that is full, and then is not. */
 static void test_short_write(const char *path)
 {
@@ -556,6 +597,8 @@ int main(void)
 	test_mixtures(&s);
 	test_refresh(&s);
 	test_short_write(s.path);
+	test_foreign(s.path);
+	test_lost_session(&s);
 	test_lost_begin(&s);
 	test_pipe();
 	tg_buf_release(&s.bytes);
