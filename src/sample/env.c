@@ -46,7 +46,7 @@ ssize_t tg_env_read(struct tg_env *env, const char *fmt, ...)
 	va_end(ap);
 	if (fd < 0)
 		return fd;
-	n = tg_text_pread(env->text, fd);
+	n = tg_text_pread_long(env->text, fd);
 	close(fd);
 	return n;
 }

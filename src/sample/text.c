@@ -24,11 +24,11 @@ void tg_text_release(struct tg_text *t)
 	t->len = t->cap = 0;
 }
 
-ssize_t tg_text_pread(struct tg_text *t, int fd)
+/* Read on until an empty read, or until one of fewer than `enough` bytes. */
+static ssize_t read_until(struct tg_text *t, int fd, ssize_t enough)
 {
 	t->len = 0;
 	t->data[0] = '\0';
-	/* /proc hands out tables a page at a time, so that only an empty read is the end */
 	while (t->len < TG_TEXT_MAX) {
 		ssize_t n;
 
@@ -45,12 +45,23 @@ ssize_t tg_text_pread(struct tg_text *t, int fd)
 			t->data[0] = '\0';
 			return n;
 		}
-		if (n == 0)
-			break;
 		t->len += (size_t)n;
 		t->data[t->len] = '\0';
+		if (n < enough)
+			break;
 	}
 	return (ssize_t)t->len;
+}
+
+ssize_t tg_text_pread(struct tg_text *t, int fd)
+{
+	/* tables come a page at a time, cut between lines: half a page is not one of those */
+	return read_until(t, fd, 2048);
+}
+
+ssize_t tg_text_pread_long(struct tg_text *t, int fd)
+{
+	return read_until(t, fd, 1);
 }
 
 /* What the kernel fills in; glibc has no type for it before 2.30. */

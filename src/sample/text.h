@@ -23,9 +23,11 @@ void tg_text_release(struct tg_text *t);
 
 /*
  * Read `fd` from its beginning to its end. Returns the length or -errno, and then the text is
- * empty. Allocates only when a file is larger than any before it.
+ * empty. Allocates only when a file is larger than any before it. Lines must be shorter than
+ * 2 KiB, which saves the read that finds nothing; tg_text_pread_long takes any.
  */
 ssize_t tg_text_pread(struct tg_text *t, int fd);
+ssize_t tg_text_pread_long(struct tg_text *t, int fd);
 
 /*
  * Call `each` for every entry of the folder `fd` that is not hidden, until it returns non-zero,

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a reading costs: CPU time of the sampling thread for trees of N processes of which one in
+ * ten works, the median and quartiles of five rounds. Usage: sampling_bench [N...]
+ */
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "sample/sampler.h"
+
+#define ROUNDS   5
+#define READINGS 100
+
+static void busy_loop(void)
+{
+	for (;;) {
+		int64_t until = tg_mono_ns() + 2 * TG_NS_PER_MS;
+
+		while (tg_mono_ns() < until)
+			continue;
+		nanosleep(&(struct timespec){ .tv_nsec = 30 * TG_NS_PER_MS }, NULL);
+	}
+}
+
+/* A process group of its own, to end it all at once. */
+static pid_t make_tree(int n)
+{
+	pid_t root = fork();
+
+	if (root)
+		return root;
+	setpgid(0, 0);
+	for (int i = 1; i < n; i++)
+		if (fork() == 0) {
+			while (i % 10)
+				pause();
+			busy_loop();
+		}
+	busy_loop();
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void measure(int n, unsigned flags, const char *what)
+{
+	pid_t root = make_tree(n);
+	struct tg_sampler_options options = { .root_fd = -1, .root = root };
+	struct tg_sampler *s;
+	struct tg_reading r;
+	double us[ROUNDS];
+
+	if (tg_sampler_new(&s, &options, NULL) < 0)
+		exit(1);
+	for (int i = 0; i < 10; i++) {
+		nanosleep(&(struct timespec){ .tv_nsec = 30 * TG_NS_PER_MS }, NULL);
+		tg_sampler_read(s, TG_READ_REFRESH, &r);
+	}
+	for (int round = 0; round < ROUNDS; round++) {
+		int64_t ns = 0;
+
+		for (int i = 0; i < READINGS; i++) {
+			int64_t before;
+
+			nanosleep(&(struct timespec){ .tv_nsec = 10 * TG_NS_PER_MS }, NULL);
+			before = tg_thread_ns();
+			tg_sampler_read(s, flags, &r);
+			ns += tg_thread_ns() - before;
+		}
+		us[round] = (double)ns / READINGS / 1000;
+	}
+	qsort(us, ROUNDS, sizeof(us[0]), by_value);
+	printf("%9d  %-8s  %9.1f  %9.1f-%.1f\n", n, what, us[ROUNDS / 2], us[1], us[ROUNDS - 2]);
+	tg_sampler_free(s);
+	kill(-root, SIGKILL);
+	waitpid(root, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const usual[] = { "1", "10", "100" };
+	int n = argc > 1 ? argc - 1 : (int)TG_ARRAY_SIZE(usual);
+
+	printf("processes  reading    us median  quartiles (CPU time, 10 ms apart)\n");
+	for (int i = 0; i < n; i++) {
+		int processes = (int)strtol(argc > 1 ? argv[i + 1] : usual[i], NULL, 10);
+
+		if (processes < 1 || processes > 10000)
+			return 2;
+		measure(processes, 0, "plain");
+		measure(processes, TG_READ_EDGE, "edge");
+		measure(processes, TG_READ_REFRESH, "refresh");
+	}
+	return 0;
+}
