@@ -55,6 +55,7 @@ struct tg_process {
 	bool list_now; /* … and look for children */
 	bool unlisted; /* has run since its children were last looked for */
 	bool told_birth, told_death;
+	unsigned args_tries; /* left: its command line was not to be had yet */
 	int64_t told[TG_FIELDS];
 
 	int pidfd;

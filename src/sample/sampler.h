@@ -17,7 +17,10 @@
 
 struct tg_sampler;
 
-/* A process of the tree was seen for the first time. Strings live until the call returns. */
+/*
+ * A process of the tree was seen for the first time; or again with the same entity, when exec has
+ * given it another name and arguments: the later one holds. Strings live until the call returns.
+ */
 struct tg_birth {
 	int64_t t_ns; /* CLOCK_MONOTONIC of the reading that saw it */
 	uint32_t entity;

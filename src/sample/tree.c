@@ -15,7 +15,8 @@
 #define SYS_pidfd_open 434 /* Linux 5.3, the same number everywhere */
 #endif
 
-#define BUCKETS 4096
+#define BUCKETS    4096
+#define ARGS_TRIES 3
 
 struct tg_tree {
 	struct tg_env *env;
@@ -246,6 +247,33 @@ static void tell_death(struct tg_tree *t, struct tg_process *p)
 	p->told_death = true;
 }
 
+/* Also again under the same number: after an exec, and when its arguments were late. */
+static void tell_birth(struct tg_tree *t, struct tg_process *p)
+{
+	struct tg_birth birth = {
+		.t_ns = t->totals.t_ns,
+		.entity = p->entity,
+		.pid = p->pid,
+		.ppid = p->ppid,
+		.start_ns = p->start_ticks * t->env->tick_ns,
+		.comm = p->comm,
+	};
+	bool named = !p->told_birth || p->execed;
+
+	if (named)
+		p->args_tries = t->no_args ? 0 : ARGS_TRIES;
+	/* the kernel sets the new name first, and the arguments a moment later */
+	if (p->args_tries && tg_process_args(p, t->env, t->args, sizeof(t->args))) {
+		birth.args = t->args;
+		p->args_tries = 0;
+	} else if (p->args_tries) {
+		p->args_tries--;
+		p->read_now = true;
+	}
+	if (named || birth.args)
+		t->hooks.birth(t->hooks.ctx, &birth);
+}
+
 static void tell(struct tg_tree *t, struct tg_process *p)
 {
 	const int64_t value[TG_FIELDS] = {
@@ -262,20 +290,8 @@ static void tell(struct tg_tree *t, struct tg_process *p)
 
 	if (p->told_death)
 		return;
-	if (t->hooks.birth && (!p->told_birth || p->execed)) {
-		struct tg_birth birth = {
-			.t_ns = t->totals.t_ns,
-			.entity = p->entity,
-			.pid = p->pid,
-			.ppid = p->ppid,
-			.start_ns = p->start_ticks * t->env->tick_ns,
-			.comm = p->comm,
-		};
-
-		if (!t->no_args && tg_process_args(p, t->env, t->args, sizeof(t->args)))
-			birth.args = t->args;
-		t->hooks.birth(t->hooks.ctx, &birth);
-	}
+	if (t->hooks.birth && (!p->told_birth || p->execed || p->args_tries))
+		tell_birth(t, p);
 	p->told_birth = true;
 	for (uint32_t i = 0; i < TG_FIELDS; i++) {
 		if (value[i] == p->told[i] || value[i] == TG_MISSING)

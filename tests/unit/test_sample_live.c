@@ -462,14 +462,14 @@ static void test_exec(void)
 	T_EQ_I(told.entity, 7);
 	if (write(c.go, "g", 1) != 1)
 		abort();
-	for (int i = 0; i < 1000 && strcmp(told.comm, "sleep") != 0; i++) {
+	for (int i = 0; i < 1000 && (strcmp(told.comm, "sleep") != 0 || !told.args[0]); i++) {
 		nanosleep(&(struct timespec){ .tv_nsec = TG_NS_PER_MS }, NULL);
 		tg_sampler_read(s, 0, &r);
 	}
 	T_EQ_S(told.comm, "sleep");
 	T_EQ_S(told.args, "sleep 1000");
 	T_EQ_I(told.entity, 7);
-	T_EQ_I(told.births, 2);
+	T_OK(told.births >= 2 && told.births <= 3); /* again, when the arguments came late */
 	T_EQ_I(told.deaths, 0);
 	T_EQ_I(column(&r, "tree.processes", ""), 1);
 	T_OK(column(&r, "tree.rss_bytes", "") > 0);
