@@ -2,26 +2,19 @@
 #include "sample/tree.h"
 
 #include <errno.h>
-#include <sys/epoll.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "sample/kept.h"
+#include "sample/tell.h"
 #include "sample/usage.h"
 
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434 /* Linux 5.3, the same number everywhere */
-#endif
-
-#define BUCKETS    4096
-#define ARGS_TRIES 3
+#define BUCKETS 4096
 
 struct tg_tree {
 	struct tg_env *env;
-	struct tg_sampler_hooks hooks;
-	bool no_args;
+	struct tg_teller teller;
 	uint32_t next_entity;
 
 	pid_t want_root;
@@ -32,9 +25,8 @@ struct tg_tree {
 	struct tg_process *spare; /* for reuse, linked by hash_next */
 	struct tg_process *bucket[BUCKETS]; /* by pid; no process that is gone */
 
-	struct tg_process *newest, *oldest; /* those with open files, by last use */
-	unsigned n_open, n_pidfds, max_open;
-	int epoll_fd, loadavg_fd;
+	struct tg_kept kept; /* descriptors */
+	int loadavg_fd;
 
 	int64_t last_pid; /* given out on this machine, when last asked */
 	bool new_pids; /* some since the reading before */
@@ -45,7 +37,6 @@ struct tg_tree {
 	struct tg_usage carry; /* of those gone whose parent shows it from the next reading on */
 	struct tg_tree_totals totals;
 	bool seen; /* the root was there */
-	char args[TG_ARGS_MAX + 64];
 };
 
 /* ---- by pid ---- */
@@ -74,87 +65,6 @@ static void forget(struct tg_tree *t, struct tg_process *p)
 		*at = p->hash_next;
 }
 
-/* ---- descriptors: a bound, and the least recently used go first ---- */
-
-static void unlink_open(struct tg_tree *t, struct tg_process *p)
-{
-	if (t->newest != p && !p->newer)
-		return; /* not in the list */
-	*(p->newer ? &p->newer->older : &t->newest) = p->older;
-	*(p->older ? &p->older->newer : &t->oldest) = p->newer;
-	p->newer = p->older = NULL;
-}
-
-/* `p` was just read; before that it had `before` files open. */
-static void used(struct tg_tree *t, struct tg_process *p, unsigned before)
-{
-	t->n_open += p->n_open - before;
-	if (t->newest != p) {
-		unlink_open(t, p);
-		p->older = t->newest;
-		*(t->newest ? &t->newest->newer : &t->oldest) = p;
-		t->newest = p;
-	}
-	while (t->n_open + t->n_pidfds > t->max_open && t->oldest != p) {
-		struct tg_process *idle = t->oldest;
-
-		unlink_open(t, idle);
-		t->n_open -= tg_process_close_files(idle);
-	}
-}
-
-static void open_pidfd(struct tg_tree *t, struct tg_process *p)
-{
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = p };
-
-	if (!t->env->live || t->epoll_fd < 0 || t->n_pidfds >= t->max_open / 2)
-		return;
-	p->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0); /* close-on-exec by nature */
-	if (p->pidfd < 0)
-		return;
-	if (epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, p->pidfd, &event) < 0) {
-		close(p->pidfd);
-		p->pidfd = -1;
-		return;
-	}
-	t->n_pidfds++;
-}
-
-static void close_pidfd(struct tg_tree *t, struct tg_process *p)
-{
-	if (p->pidfd < 0)
-		return;
-	close(p->pidfd); /* which takes it out of the epoll set, too */
-	p->pidfd = -1;
-	t->n_pidfds--;
-}
-
-static void close_all(struct tg_tree *t, struct tg_process *p)
-{
-	unlink_open(t, p);
-	t->n_open -= tg_process_close_files(p);
-	close_pidfd(t, p);
-}
-
-/* Note who has ended since the last reading. */
-static void collect_exits(struct tg_tree *t)
-{
-	struct epoll_event event[64];
-	int n;
-
-	if (t->epoll_fd < 0 || !t->n_pidfds)
-		return;
-	do {
-		n = epoll_wait(t->epoll_fd, event, TG_ARRAY_SIZE(event), 0);
-		for (int i = 0; i < n; i++) {
-			struct tg_process *p = event[i].data.ptr;
-
-			p->exited = true;
-			close_pidfd(t, p);
-		}
-	} while (n == TG_ARRAY_SIZE(event));
-}
-
 /* ---- members ---- */
 
 static struct tg_process *add(struct tg_tree *t, pid_t pid, struct tg_process *parent)
@@ -175,7 +85,7 @@ static struct tg_process *add(struct tg_tree *t, pid_t pid, struct tg_process *p
 	*bucket = p;
 	TG_GROW(t->node, t->n + 1, t->cap);
 	t->node[t->n++] = p;
-	open_pidfd(t, p);
+	tg_kept_watch(&t->kept, p);
 	return p;
 }
 
@@ -238,72 +148,6 @@ static void scan_all(struct tg_tree *t)
 	close(dir);
 }
 
-/* ---- hooks ---- */
-
-static void tell_death(struct tg_tree *t, struct tg_process *p)
-{
-	if (t->hooks.death && p->told_birth && !p->told_death)
-		t->hooks.death(t->hooks.ctx, t->totals.t_ns, p->entity, p->pid, p->clock_ns);
-	p->told_death = true;
-}
-
-/* Also again under the same number: after an exec, and when its arguments were late. */
-static void tell_birth(struct tg_tree *t, struct tg_process *p)
-{
-	struct tg_birth birth = {
-		.t_ns = t->totals.t_ns,
-		.entity = p->entity,
-		.pid = p->pid,
-		.ppid = p->ppid,
-		.start_ns = p->start_ticks * t->env->tick_ns,
-		.comm = p->comm,
-	};
-	bool named = !p->told_birth || p->execed;
-
-	if (named)
-		p->args_tries = t->no_args ? 0 : ARGS_TRIES;
-	/* the kernel sets the new name first, and the arguments a moment later */
-	if (p->args_tries && tg_process_args(p, t->env, t->args, sizeof(t->args))) {
-		birth.args = t->args;
-		p->args_tries = 0;
-	} else if (p->args_tries) {
-		p->args_tries--;
-		p->read_now = true;
-	}
-	if (named || birth.args)
-		t->hooks.birth(t->hooks.ctx, &birth);
-}
-
-static void tell(struct tg_tree *t, struct tg_process *p)
-{
-	const int64_t value[TG_FIELDS] = {
-		[TG_FIELD_CPU_NS] = p->clock_ns,
-		[TG_FIELD_RSS_BYTES] = p->rss_bytes,
-		[TG_FIELD_VMS_BYTES] = p->vms_bytes,
-		[TG_FIELD_HWM_BYTES] = p->hwm_bytes ? p->hwm_bytes : TG_MISSING,
-		[TG_FIELD_READ_BYTES] = p->io_known ? p->io[TG_IO_READ] : TG_MISSING,
-		[TG_FIELD_WRITE_BYTES] = p->io_known ? p->io[TG_IO_WRITE] : TG_MISSING,
-		[TG_FIELD_READ_OPS] = p->io_known ? p->io[TG_IO_SYSCR] : TG_MISSING,
-		[TG_FIELD_WRITE_OPS] = p->io_known ? p->io[TG_IO_SYSCW] : TG_MISSING,
-		[TG_FIELD_THREADS] = p->threads,
-	};
-
-	if (p->told_death)
-		return;
-	if (t->hooks.birth && (!p->told_birth || p->execed || p->args_tries))
-		tell_birth(t, p);
-	p->told_birth = true;
-	for (uint32_t i = 0; i < TG_FIELDS; i++) {
-		if (value[i] == p->told[i] || value[i] == TG_MISSING)
-			continue;
-		p->told[i] = value[i];
-		if (t->hooks.value)
-			t->hooks.value(t->hooks.ctx, t->totals.t_ns, p->entity, i, value[i]);
-	}
-	if (p->zombie)
-		tell_death(t, p);
-}
-
 /* ---- a reading ---- */
 
 static void is_gone(struct tg_tree *t, struct tg_process *p)
@@ -311,8 +155,8 @@ static void is_gone(struct tg_tree *t, struct tg_process *p)
 	p->gone = true;
 	t->some_gone = true;
 	forget(t, p);
-	close_all(t, p);
-	tell_death(t, p);
+	tg_kept_close(&t->kept, p);
+	tg_tell_death(&t->teller, p);
 	if (p == t->root)
 		t->root = NULL;
 	if (p->parent) {
@@ -347,12 +191,12 @@ static void read_one(struct tg_tree *t, struct tg_process *p, unsigned flags)
 	if (has_idled(t, p, flags))
 		return;
 	if (tg_process_read(p, t->env, flags ? TG_DETAIL_PEAK : 0) < 0) {
-		t->n_open += p->n_open - n_open;
+		tg_kept_used(&t->kept, p, n_open);
 		is_gone(t, p);
 		return;
 	}
 	if (p->start_ticks < 0) {
-		used(t, p, n_open);
+		tg_kept_used(&t->kept, p, n_open);
 		return; /* there, but not readable now */
 	}
 	p->read_now = false;
@@ -366,8 +210,8 @@ static void read_one(struct tg_tree *t, struct tg_process *p, unsigned flags)
 	p->unlisted = true;
 	if (!p->zombie && (fresh || refresh || t->new_pids || p->list_now))
 		list_children(t, p, fresh || refresh);
-	used(t, p, n_open);
-	tell(t, p);
+	tg_kept_used(&t->kept, p, n_open);
+	tg_tell(&t->teller, p);
 }
 
 /*
@@ -484,9 +328,9 @@ static void begin_anew(struct tg_tree *t)
 		struct tg_process *p = t->node[i];
 
 		if (p->exited || (t->env->live && tg_process_clock(p->pid) < 0))
-			tell_death(t, p);
+			tg_tell_death(&t->teller, p);
 		p->gone = true;
-		close_all(t, p);
+		tg_kept_close(&t->kept, p);
 	}
 	compact(t);
 	memset(t->bucket, 0, sizeof(t->bucket));
@@ -500,8 +344,8 @@ static void begin_anew(struct tg_tree *t)
 
 void tg_tree_read(struct tg_tree *t, unsigned flags)
 {
-	collect_exits(t);
-	t->totals.t_ns = tg_mono_ns();
+	tg_kept_collect_exits(&t->kept);
+	t->totals.t_ns = t->teller.t_ns = tg_mono_ns();
 	if (t->root_changed)
 		begin_anew(t);
 	if (!t->n)
@@ -525,18 +369,15 @@ void tg_tree_read(struct tg_tree *t, unsigned flags)
 struct tg_tree *tg_tree_new(struct tg_env *env, const struct tg_sampler_options *options)
 {
 	struct tg_tree *t = tg_xcalloc(1, sizeof(*t));
-	struct rlimit limit = { .rlim_cur = 1024 };
 
 	t->env = env;
-	t->hooks = options->hooks;
-	t->no_args = options->no_args;
+	t->teller = (struct tg_teller){
+		.env = env, .hooks = options->hooks, .no_args = options->no_args
+	};
 	t->next_entity = options->first_entity;
-	t->epoll_fd = env->live ? epoll_create1(EPOLL_CLOEXEC) : -1;
 	t->loadavg_fd = -1;
 	t->last_pid = -1;
-	getrlimit(RLIMIT_NOFILE, &limit);
-	/* the rest is for the recorder's own; the limit is never raised: children inherit it */
-	t->max_open = (unsigned)TG_MIN(limit.rlim_cur, 65536) / 2;
+	tg_kept_init(&t->kept, env->live);
 	tg_tree_set_root(t, options->root);
 	return t;
 }
@@ -546,7 +387,7 @@ void tg_tree_free(struct tg_tree *t)
 	if (!t)
 		return;
 	for (size_t i = 0; i < t->n; i++) {
-		close_all(t, t->node[i]);
+		tg_kept_close(&t->kept, t->node[i]);
 		free(t->node[i]);
 	}
 	while (t->spare) {
@@ -555,8 +396,7 @@ void tg_tree_free(struct tg_tree *t)
 		t->spare = p->hash_next;
 		free(p);
 	}
-	if (t->epoll_fd >= 0)
-		close(t->epoll_fd);
+	tg_kept_release(&t->kept);
 	if (t->loadavg_fd >= 0)
 		close(t->loadavg_fd);
 	free(t->node);
