@@ -12,7 +12,7 @@
 #include "record/reader.h"
 
 #define FILES_MAX 65536 /* a folder with more is not ours to tidy */
-#define DAY_S     (24 * 3600)
+#define DAY_S     (24 * INT64_C(3600))
 
 struct candidate {
 	char *name;

@@ -2,6 +2,7 @@
 /* The parts of the recorder on their own, with clocks and file systems played. */
 #include "tap.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "record/format.h"
 #include "record/reader.h"
 #include "recorder/crowd.h"
 #include "recorder/live.h"
@@ -22,6 +24,18 @@
 #include "recorder/watch.h"
 
 #include "base/mem.h"
+
+/* The sampler numbers fields as the file does, although neither knows the other. */
+static_assert((int)TG_FIELD_CPU_NS == TG_PROCESS_CPU_NS, "field");
+static_assert((int)TG_FIELD_RSS_BYTES == TG_PROCESS_RSS_BYTES, "field");
+static_assert((int)TG_FIELD_VMS_BYTES == TG_PROCESS_VMS_BYTES, "field");
+static_assert((int)TG_FIELD_HWM_BYTES == TG_PROCESS_HWM_BYTES, "field");
+static_assert((int)TG_FIELD_READ_BYTES == TG_PROCESS_READ_BYTES, "field");
+static_assert((int)TG_FIELD_WRITE_BYTES == TG_PROCESS_WRITE_BYTES, "field");
+static_assert((int)TG_FIELD_READ_OPS == TG_PROCESS_READ_OPS, "field");
+static_assert((int)TG_FIELD_WRITE_OPS == TG_PROCESS_WRITE_OPS, "field");
+static_assert((int)TG_FIELD_THREADS == TG_PROCESS_THREADS, "field");
+static_assert((int)TG_FIELDS == TG_PROCESS_FIELDS, "field");
 
 static size_t count(const char *text, const char *what)
 {
