@@ -4,7 +4,7 @@
 
 Usage: check_pictures.py DRAW_SAMPLE GOLDEN_FOLDER [--update]
 
-draw_sample draws the chart of tests/unit/sample_chart.h. With --update the golden files are written
+draw_sample draws the charts of tests/unit/sample_chart.h. With --update the golden files are written
 anew: `meson compile -C build golden-update`, by hand, then look at the difference and commit it.
 Numbers may differ from the golden ones by a rounding (another compiler, another processor).
 """
@@ -21,7 +21,8 @@ import tempfile
 import xml.etree.ElementTree as ET
 import zlib
 
-GOLDEN = ("chart.svg", "chart.vl.json", "chart.txt")
+CHARTS = ("chart", "cells")
+TEXTS = ("svg", "vl.json", "txt")
 BUNDLE_LIMIT = 150_000  # bytes that a saved chart adds to a notebook
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
@@ -71,22 +72,32 @@ def check_png(data):
     return width, height
 
 
+def views(part):
+    """The views of a specification, however they are put together."""
+    parts = part.get("vconcat", []) + part.get("hconcat", [])
+    return [view for inner in parts for view in views(inner)] if parts else [part]
+
+
 def check_vega(text):
-    """Nothing is left to the program that draws: each scale has its domain, nothing is stacked."""
+    """Nothing is left to the program that draws: each scale has its domain, each line its order."""
     spec = json.loads(text)
     assert spec["$schema"].endswith("/vega-lite/v5.json") and spec["background"] == "transparent"
+    layers = [layer for view in views(spec) for layer in view["layer"]]
+    assert len(layers) > 8
+    for layer in layers:
+        for channel, encoding in layer["encoding"].items():
+            if channel in ("x", "y") and "field" in encoding:
+                assert len(encoding["scale"]["domain"]) == 2, encoding
+            if isinstance(encoding, dict) and channel in ("color", "fill", "stroke", "opacity"):
+                assert encoding["scale"] is None, encoding
+    assert all("order" in layer["encoding"] for layer in layers if layer["mark"]["type"] == "line")
+    if "data" not in spec:
+        return
     rows = spec["data"]["values"].split("\n")
     assert len(rows) - 1 <= 150 and len({row.count(",") for row in rows}) == 1
     assert set(rows[0].split(",")) == set(spec["data"]["format"]["parse"])
     assert all(len(re.sub(r"e-?\d+|\D", "", cell).strip("0")) <= 5
                for row in rows[1:] for cell in row.split(","))
-    encodings = [layer["encoding"] for view in spec["vconcat"] for layer in view["layer"]]
-    assert len(encodings) > 50
-    for encoding in encodings:
-        for channel in ("x", "y"):
-            if "field" in encoding.get(channel, {}):
-                assert len(encoding[channel]["scale"]["domain"]) == 2, encoding
-    assert sum("order" in encoding for encoding in encodings) == 10  # every line
 
 
 def differences(now, golden):
@@ -104,18 +115,20 @@ def main(program, golden, update):
     with tempfile.TemporaryDirectory() as folder:
         for args in ((100,), (930,), (50000,), (310, 320), (310, 2000, 2)):
             drawn = draw(program, folder, *args)
-            check_svg((drawn / "chart.svg").read_text())
-            check_vega((drawn / "chart.vl.json").read_text())
-            width, height = check_png((drawn / "chart.png").read_bytes())
             scale = args[2] if len(args) > 2 else 1
-            assert width == scale * (args[1] if len(args) > 1 else 960), width
-            assert 600 * scale < height < 1200 * scale, height
-            bundle = json.dumps({
-                "application/vnd.vegalite.v5+json": json.loads((drawn / "chart.vl.json").read_text()),
-                "image/png": base64.b64encode((drawn / "chart.png").read_bytes()).decode(),
-                "text/plain": (drawn / "chart.txt").read_text()})
-            print(f"{args}: {len(bundle)} bytes in a notebook")
-            assert scale > 1 or len(bundle) <= BUNDLE_LIMIT, (args, len(bundle))
+            for name in CHARTS:
+                text = {ending: (drawn / f"{name}.{ending}").read_text() for ending in TEXTS}
+                png = (drawn / f"{name}.png").read_bytes()
+                check_svg(text["svg"])
+                check_vega(text["vl.json"])
+                width, height = check_png(png)
+                assert width == scale * (args[1] if len(args) > 1 else 960), width
+                assert 250 * scale < height < 1200 * scale, height
+                bundle = json.dumps({
+                    "application/vnd.vegalite.v5+json": json.loads(text["vl.json"]),
+                    "image/png": base64.b64encode(png).decode(), "text/plain": text["txt"]})
+                print(f"{name} {args}: {len(bundle)} bytes in a notebook")
+                assert scale > 1 or len(bundle) <= BUNDLE_LIMIT, (args, len(bundle))
 
         # No font and no configuration of fonts is asked for: the same bytes without any.
         png = (draw(program, folder, 310) / "chart.png").read_bytes()
@@ -125,7 +138,7 @@ def main(program, golden, update):
         assert (without / "chart.png").read_bytes() == png
 
         drawn = draw(program, folder, 100)
-        for name in GOLDEN:
+        for name in (f"{chart}.{ending}" for chart in CHARTS for ending in TEXTS):
             now = (drawn / name).read_text()
             if update:
                 golden.mkdir(exist_ok=True)

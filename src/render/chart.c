@@ -53,6 +53,13 @@ void tg_chart_band(struct tg_chart *c, const char *label, double t0, double t1, 
 		(struct tg_band){ .label = copy(label), .t0 = t0, .t1 = t1, .failed = failed };
 }
 
+void tg_chart_cell(struct tg_chart *c, const char *label, double t0, double t1, double cores,
+	double memory, bool failed)
+{
+	c->cell = grown(c->cell, c->n_cells, sizeof(*c->cell));
+	c->cell[c->n_cells++] = (struct tg_cell){ copy(label), t0, t1, cores, memory, failed };
+}
+
 void tg_chart_row(struct tg_chart *c, const char *const cell[5])
 {
 	struct tg_row *r;
@@ -87,6 +94,10 @@ void tg_chart_free(struct tg_chart *c)
 		for (size_t k = 0; k < TG_ARRAY_SIZE(c->row[i].cell); k++)
 			free(c->row[i].cell[k]);
 	free(c->panel);
+	for (size_t i = 0; i < c->n_cells; i++)
+		free(c->cell[i].label);
+	free(c->cell);
+	free(c->memory_unit);
 	free(c->band);
 	free(c->row);
 	free(c->headline);

@@ -76,6 +76,18 @@ struct tg_band {
 	bool failed; /* ended by an error or a death */
 };
 
+/*
+ * A line of the list of cells: where it was on the time line (coloured by CPU), and two bars. With
+ * a list and no panels a chart is the overview of a notebook or a pipeline.
+ */
+struct tg_cell {
+	char *label; /* "[5] features" */
+	double t0, t1;
+	double cores; /* mean; NaN: unknown */
+	double memory; /* peak, in the list's unit; NaN: unknown */
+	bool failed;
+};
+
 struct tg_row {
 	char *cell[5]; /* resource, mean, max, total, note; NULL: empty */
 };
@@ -89,6 +101,10 @@ struct tg_chart {
 	size_t n_panels;
 	struct tg_band *band;
 	size_t n_bands;
+	struct tg_cell *cell; /* the longest TG_CELLS_SHOWN are drawn, the rest is counted */
+	size_t n_cells;
+	double cores_full, memory_full; /* length of a full bar: what is allowed; 0: the largest */
+	char *memory_unit; /* "GB" */
 	struct tg_row *row; /* the table below; none in a notebook's live view */
 	size_t n_rows;
 	int width; /* pixels; 0: 960 */
@@ -106,6 +122,8 @@ struct tg_series *tg_panel_series(
 	struct tg_panel *p, const char *name, enum tg_hue hue, unsigned style);
 void tg_panel_limit(struct tg_panel *p, const char *label, double value);
 void tg_chart_band(struct tg_chart *c, const char *label, double t0, double t1, bool failed);
+void tg_chart_cell(struct tg_chart *c, const char *label, double t0, double t1, double cores,
+	double memory, bool failed);
 void tg_chart_row(struct tg_chart *c, const char *const cell[5]); /* copies; NULL: empty */
 
 /* Height in pixels that SVG and PNG will have. */

@@ -553,6 +553,8 @@ void tg_chart_draw(const struct tg_layout *l, struct tg_canvas *cv)
 		draw_panel(l, cv, i);
 	if (l->axis_y > 0)
 		draw_time(l, cv);
+	if (l->chart->n_cells)
+		tg_cells_draw(l, cv);
 	if (l->chart->n_rows)
 		draw_table(l, cv);
 }

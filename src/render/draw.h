@@ -8,6 +8,12 @@
 
 void tg_chart_draw(const struct tg_layout *l, struct tg_canvas *cv);
 
+/* The list of cells, part of tg_chart_draw(). */
+void tg_cells_draw(const struct tg_layout *l, struct tg_canvas *cv);
+
+/* Opacity of a cell that used this share of the cores. */
+double tg_cell_shade(double share);
+
 /*
  * The buckets of `s` as they are drawn: the series' own where it has no more than two a pixel, else
  * one a pixel. Caller frees.

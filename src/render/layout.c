@@ -168,6 +168,8 @@ void tg_layout_init(struct tg_layout *l, const struct tg_chart *c)
 		l->axis_y = y + 16;
 		y = l->axis_y + (c->x_label ? 18 : 0) + 4;
 	}
+	if (c->n_cells)
+		y = tg_layout_cells(l, y);
 	if (c->n_rows) {
 		l->table_y = y + 22;
 		y = l->table_y + 8 + TG_ROW_HEIGHT * (double)c->n_rows;
@@ -181,6 +183,7 @@ void tg_layout_release(struct tg_layout *l)
 		free(l->headline[i]);
 	free(l->lane);
 	free(l->panel);
+	tg_layout_cells_release(&l->cells);
 	tg_font_free(l->font);
 }
 

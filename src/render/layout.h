@@ -33,6 +33,26 @@ struct tg_panel_box {
 	struct tg_ticks ticks;
 };
 
+#define TG_CELLS_SHOWN 40
+#define TG_CELL_HEIGHT 22
+#define TG_CELL_BAR    14 /* height of what is drawn in a line */
+
+/* The list of cells: label, time line, and two bars (mean CPU, peak memory) with their numbers. */
+struct tg_cells_box {
+	size_t shown[TG_CELLS_SHOWN]; /* indices into the chart's cells, ascending */
+	size_t n_shown;
+	double title_y; /* baseline */
+	double top; /* of the first line */
+	double axis_y; /* baseline of the time labels */
+	double left; /* of the labels */
+	double time0, time1; /* pixels of 0 and of the end */
+	double bar0[2], bar1[2]; /* pixels of the bars; equal where all is too narrow for them */
+	double full[2]; /* value of a whole bar, > 0 */
+	char *title[2];
+	char *more; /* "and 12 shorter ones", or NULL */
+	struct tg_ticks ticks;
+};
+
 struct tg_layout {
 	const struct tg_chart *chart;
 	struct tg_font *font;
@@ -46,6 +66,7 @@ struct tg_layout {
 	unsigned char *lane; /* of each band */
 	struct tg_panel_box *panel;
 	double axis_y; /* baseline of the time labels */
+	struct tg_cells_box cells;
 	double table_y; /* baseline of the table's head */
 	double t_end; /* > 0 even when the chart's is not */
 	struct tg_ticks time;
@@ -57,6 +78,13 @@ void tg_layout_release(struct tg_layout *l);
 /* Pixels of a time, and of a value in a panel; both stay within the plot. */
 double tg_layout_x(const struct tg_layout *l, double t);
 double tg_layout_y(const struct tg_panel_box *box, double value);
+
+/* Place the list of cells below `y`; returns where it ends. Part of tg_layout_init(). */
+double tg_layout_cells(struct tg_layout *l, double y);
+void tg_layout_cells_release(struct tg_cells_box *b);
+
+/* The value of a bar: 0 is mean cores, 1 is peak memory. */
+double tg_cell_value(const struct tg_cell *cell, int bar);
 
 /*
  * The table's columns in `width` pixels: where each text begins (the first and the last) or ends

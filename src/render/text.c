@@ -7,6 +7,7 @@
 #include "render/axis.h"
 #include "render/chart.h"
 #include "render/font.h"
+#include "render/layout.h"
 #include "render/resample.h"
 
 #include "base/mem.h"
@@ -149,6 +150,35 @@ static void put_table(struct tg_buf *out, const struct tg_chart *c)
 	}
 }
 
+static void put_cells(struct tg_buf *out, const struct tg_chart *c)
+{
+	size_t width = 1, shown = TG_MIN(c->n_cells, (size_t)TG_CELLS_SHOWN);
+	char number[TG_NUM_SIZE];
+
+	for (size_t i = 0; i < shown; i++)
+		width = width_of(c->cell[i].label, width);
+	for (size_t i = 0; i < shown; i++) {
+		const struct tg_cell *cell = &c->cell[i];
+
+		put_cell(out, cell->label, width, false);
+		tg_num_seconds(cell->t1 - cell->t0, number);
+		put_cell(out, number, 13, true);
+		tg_num_short(cell->cores, number);
+		put_cell(out, number, 8, true);
+		tg_buf_adds(out, " cores");
+		tg_num_short(cell->memory, number);
+		put_cell(out, number, 8, true);
+		tg_buf_addc(out, ' ');
+		if (c->memory_unit)
+			tg_text_clean(c->memory_unit, NAME_CHARS, out);
+		if (cell->failed)
+			tg_buf_adds(out, " failed");
+		trim_line(out);
+	}
+	if (c->n_cells > shown)
+		tg_buf_addf(out, "and %zu more\n", c->n_cells - shown);
+}
+
 void tg_chart_text(const struct tg_chart *c, struct tg_buf *out)
 {
 	put_line(out, c->headline);
@@ -164,6 +194,7 @@ void tg_chart_text(const struct tg_chart *c, struct tg_buf *out)
 			put_series(out, &p->series[k], p->unit,
 				c->t_end > 0 && isfinite(c->t_end) ? c->t_end : 1, width);
 	}
+	put_cells(out, c);
 	if (c->n_rows)
 		put_table(out, c);
 }

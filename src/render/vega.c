@@ -471,13 +471,16 @@ void tg_chart_vega(const struct tg_chart *c, struct tg_buf *out)
 	tg_vega_begin_object(w, "datasets");
 	tg_vega_put_bands(&v);
 	tg_jw_end_object(w);
-	put_data(&v);
+	if (v.data.n_series)
+		put_data(&v);
 	tg_jw_kint(w, "spacing", 10);
 	tg_vega_begin_array(w, "vconcat");
 	if (l.n_lanes)
 		tg_vega_put_strip(&v);
 	for (size_t i = 0; i < c->n_panels; i++)
 		put_panel(&v, i);
+	if (c->n_cells)
+		tg_vega_put_cells(&v);
 	if (c->n_rows)
 		put_table(&v);
 	tg_jw_end_array(w);

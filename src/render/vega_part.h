@@ -57,4 +57,7 @@ void tg_vega_put_bands(struct tg_vega *v);
 void tg_vega_put_strip(struct tg_vega *v);
 void tg_vega_begin_band_rects(struct tg_vega *v, const char *opacity);
 
+/* The list of cells as views side by side. */
+void tg_vega_put_cells(struct tg_vega *v);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writes the sample chart as FOLDER/chart.{svg,vl.json,png,txt}, for the golden files and for tests
- * in other languages. Usage: draw_sample FOLDER [BUCKETS [WIDTH [SCALE]]]
+ * Writes the sample charts as FOLDER/{chart,cells}.{svg,vl.json,png,txt}, for the golden files and
+ * for tests in other languages. Usage: draw_sample FOLDER [BUCKETS [WIDTH [SCALE]]]
  */
 #include "sample_chart.h"
 
@@ -26,30 +26,44 @@ static bool put_file(const char *folder, const char *name, const struct tg_buf *
 	return ok;
 }
 
+/* Writes FOLDER/NAME.{svg,vl.json,png,txt}; frees the chart. */
+static bool draw(const char *folder, const char *name, struct tg_chart *c, double scale)
+{
+	static const char *const ending[] = { "svg", "vl.json", "txt", "png" };
+	struct tg_err err;
+	bool ok = true;
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(ending); i++) {
+		struct tg_buf out = TG_BUF_INIT;
+		char file[32];
+
+		snprintf(file, sizeof(file), "%s.%s", name, ending[i]);
+		if (i == 0)
+			tg_chart_svg(c, "tg1", &out);
+		else if (i == 1)
+			tg_chart_vega(c, &out);
+		else if (i == 2)
+			tg_chart_text(c, &out);
+		else if (tg_chart_png(c, scale, &out, &err))
+			fprintf(stderr, "draw_sample: %s\n", err.text);
+		ok = put_file(folder, file, &out) && ok;
+		tg_buf_release(&out);
+	}
+	tg_chart_free(c);
+	return ok;
+}
+
 int main(int argc, char **argv)
 {
-	struct tg_buf svg = TG_BUF_INIT, vega = TG_BUF_INIT, png = TG_BUF_INIT, text = TG_BUF_INIT;
-	struct tg_chart c;
-	struct tg_err err;
-	bool ok;
+	double scale = argc > 4 ? (double)strtol(argv[4], NULL, 10) : 1;
+	int width = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 0;
+	struct tg_chart chart, cells;
 
 	if (argc < 2)
 		return 2;
-	sample_chart(&c, argc > 2 ? strtoul(argv[2], NULL, 10) : 310);
-	c.width = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 0;
-	tg_chart_svg(&c, "tg1", &svg);
-	tg_chart_vega(&c, &vega);
-	tg_chart_text(&c, &text);
-	if (tg_chart_png(&c, argc > 4 ? (double)strtol(argv[4], NULL, 10) : 1, &png, &err)) {
-		fprintf(stderr, "draw_sample: %s\n", err.text);
-		return 1;
-	}
-	ok = put_file(argv[1], "chart.svg", &svg) && put_file(argv[1], "chart.vl.json", &vega) &&
-	     put_file(argv[1], "chart.png", &png) && put_file(argv[1], "chart.txt", &text);
-	tg_buf_release(&svg);
-	tg_buf_release(&vega);
-	tg_buf_release(&png);
-	tg_buf_release(&text);
-	tg_chart_free(&c);
-	return ok ? 0 : 1;
+	sample_chart(&chart, argc > 2 ? strtoul(argv[2], NULL, 10) : 310);
+	sample_cells(&cells);
+	chart.width = cells.width = width;
+	return draw(argv[1], "chart", &chart, scale) && draw(argv[1], "cells", &cells, scale) ? 0
+											      : 1;
 }

@@ -132,4 +132,33 @@ static inline void sample_chart(struct tg_chart *c, size_t n)
 		tg_chart_row(c, rows[i]);
 }
 
+/* A notebook of a dozen cells, as a list without panels. */
+static inline void sample_cells(struct tg_chart *c)
+{
+	static const struct {
+		const char *label;
+		double t0, t1, cores, memory;
+	} cell[] = {
+		{ "[1] imports", 0, 2.1, 1, 0.4 },
+		{ "[2] read parquet", 2.7, 16.9, 5.2, 9 },
+		{ "[3] clean", 17.5, 27.3, 8.1, 12 },
+		{ "[4] join", 27.9, 50.3, 14, 26 },
+		{ "[5] features", 51, 82, 27.5, 38 },
+		{ "[6] split", 82.5, 85.6, 1, 38 },
+		{ "[7] train xgb", 86, 150, 30.8, 44 },
+		{ "[8] predict", 150.5, 158.5, 18, 41 },
+		{ "[9] metrics", 159, 160.2, NAN, NAN },
+		{ "[10] plot roc of a model with a long name", 161, 165.2, 1, 38 },
+		{ "[11] train nn", 166, 254, 3.2, 22 },
+		{ "[12] export", 254.5, 265.5, 1.6, 22 },
+	};
+
+	*c = (struct tg_chart){ .t_end = 266, .cores_full = 32, .memory_full = 72 };
+	c->headline = tg_xstrdup("Notebook · 12 cells · 266 s · 3,744 core·s of 8,518 available");
+	c->memory_unit = tg_xstrdup("GB");
+	for (size_t i = 0; i < TG_ARRAY_SIZE(cell); i++)
+		tg_chart_cell(c, cell[i].label, cell[i].t0, cell[i].t1, cell[i].cores,
+			cell[i].memory, i == 7);
+}
+
 #endif

@@ -167,6 +167,8 @@ static void test_hostile_labels(void)
 		tg_panel_limit(&c.panel[0], s, 50000);
 		tg_chart_band(&c, s, 0, 10, true);
 		tg_chart_row(&c, row);
+		tg_chart_cell(&c, s, 0, 5, 1, 1, true);
+		c.memory_unit = tg_xstrdup(s);
 		c.headline = tg_xstrdup(s);
 		c.note = tg_xstrdup(s);
 		c.x_label = tg_xstrdup(s);
@@ -195,12 +197,15 @@ static void test_widths(void)
 {
 	struct tg_buf svg = TG_BUF_INIT;
 
-	for (int width = 320; width <= 2000; width += 120) {
+	for (int k = 0; k < 30; k++) {
+		int width = 320 + k / 2 * 120, outside = 0, texts = 0, long_numbers = 0;
 		struct tg_chart c;
 		struct tg_layout l;
-		int outside = 0, texts = 0, long_numbers = 0;
 
-		sample_chart(&c, 310);
+		if (k & 1)
+			sample_cells(&c);
+		else
+			sample_chart(&c, 310);
 		c.width = width;
 		tg_layout_init(&l, &c);
 		T_EQ_I(l.width, width);
@@ -224,7 +229,7 @@ static void test_widths(void)
 			texts++;
 			free(text);
 		}
-		T_OK(texts > 40);
+		T_OK(texts > 25);
 		T_EQ_I(outside, 0);
 		for (const char *p = svg.data; (p = strstr(p, " d=\"")); p++)
 			for (const char *d = p + 4; *d != '"'; d++)
@@ -311,8 +316,43 @@ static void test_sparkline(void)
 	tg_buf_release(&b);
 }
 
+/* Odd lists: more cells than are shown, unknown values, times that are none. */
+static void test_cells(void)
+{
+	struct tg_buf svg = TG_BUF_INIT, text = TG_BUF_INIT;
+	struct tg_chart c = { .t_end = 1000 };
+	struct tg_layout l;
+
+	for (int i = 0; i < 1000; i++)
+		tg_chart_cell(
+			&c, "[1] cell", i, i + (i % 25 ? 0.5 : 0.9), i % 7 ? 3 : NAN, NAN, i == 3);
+	draw_all(&c, &svg);
+	T_OK(strstr(svg.data, ">and 960 shorter ones, 8 min") != NULL);
+	tg_layout_init(&l, &c);
+	T_EQ_I(l.cells.n_shown, TG_CELLS_SHOWN);
+	T_EQ_I(l.cells.shown[0], 0);
+	T_EQ_I(l.cells.shown[1], 3); /* the failed one */
+	T_EQ_I(l.cells.shown[2], 25);
+	T_NEAR(l.cells.full[0], 3, 0);
+	T_NEAR(l.cells.full[1], 1, 0); /* nothing is known */
+	tg_layout_release(&l);
+	tg_chart_text(&c, &text);
+	T_OK(strstr(text.data, "and 960 more\n") != NULL);
+	tg_chart_free(&c);
+
+	c = (struct tg_chart){ .width = 320 };
+	tg_chart_cell(&c, NULL, NAN, NAN, INFINITY, -1, false);
+	tg_chart_cell(&c, "late", 5, 4, 1e15, 1e-12, false);
+	draw_all(&c, &svg);
+	T_OK(!strstr(svg.data, "nan") && !strstr(svg.data, "inf"));
+	tg_chart_free(&c);
+	tg_buf_release(&svg);
+	tg_buf_release(&text);
+}
+
 int main(void)
 {
+	test_cells();
 	test_odd_data();
 	test_lone_bucket();
 	test_many_bands();
