@@ -391,8 +391,110 @@ static void test_narrow_gap(void)
 	tg_chart_free(&c);
 }
 
+/* The n-th tag of this class after `s`: one of its attributes. */
+static double svg_attribute(const char *s, size_t n, const char *cls, const char *name)
+{
+	for (size_t i = 0; s && i <= n; i++)
+		s = strstr(s + 1, cls);
+	if (!s)
+		return NAN;
+	while (*s != '<')
+		s--;
+	s = strstr(s, name);
+	return s ? strtod(s + strlen(name), NULL) : NAN;
+}
+
+/* The value at the end of a bar's colour in one row of pixels. */
+static double bar_in_png(const struct image *image, double y, double x0, double x1, uint32_t ink)
+{
+	double sum = 0;
+
+	for (uint32_t x = (uint32_t)x0; x < (uint32_t)x1; x++)
+		sum += pixel(image, x, (uint32_t)y) == ink;
+	return sum;
+}
+
+/* Each cell's bars and place on the time line, by the three writers, in the order of the cells. */
+static void test_cells_agree(void)
+{
+	struct tg_buf svg = TG_BUF_INIT, vega = TG_BUF_INIT, png = TG_BUF_INIT;
+	const struct tg_json *rows, *views;
+	const struct tg_cells_box *b;
+	struct tg_chart c;
+	struct tg_layout l;
+	struct tg_json *json;
+	struct image image;
+	size_t bars = 0;
+	double end;
+
+	sample_cells(&c);
+	tg_layout_init(&l, &c);
+	b = &l.cells;
+	tg_chart_svg(&c, "t", &svg);
+	tg_chart_vega(&c, &vega);
+	T_EQ_I(tg_chart_png(&c, 1, &png, NULL), 0);
+	T_OK(decode_png(&png, &image));
+	json = tg_json_parse(vega.data, vega.len, NULL);
+	rows = tg_json_at(tg_json_get(json, "vconcat"), 0);
+	views = tg_json_get(rows, "hconcat");
+	rows = tg_json_get(tg_json_get(rows, "data"), "values");
+	T_EQ_I(tg_json_len(views), 3);
+	T_EQ_I(tg_json_len(rows), c.n_cells);
+	T_EQ_I(b->n_shown, c.n_cells);
+	for (int k = 0; k < 2; k++) {
+		const struct tg_json *view = tg_json_at(views, (size_t)k + 1);
+		const struct tg_json *bar = tg_json_at(tg_json_get(view, "layer"), 2);
+		const struct tg_json *x = tg_json_get(tg_json_get(bar, "encoding"), "x");
+
+		T_EQ_S(tg_json_str(tg_json_get(x, "field"), ""), k ? "m" : "c");
+		end = tg_json_num(
+			tg_json_at(tg_json_get(tg_json_get(x, "scale"), "domain"), 1), NAN);
+		T_NEAR(end, k ? 72 : 32, 0);
+	}
+	for (size_t i = 0; i < c.n_cells; i++) {
+		const struct tg_json *row = tg_json_at(rows, i);
+		double y = b->top + TG_CELL_HEIGHT * (double)i;
+		double seconds = l.t_end / (b->time1 - b->time0);
+		double x = svg_attribute(svg.data, i, "class=\"cell\"", " x=\"");
+		double w = svg_attribute(svg.data, i, "class=\"cell\"", " width=\"");
+
+		T_NEAR((x - b->time0) * seconds, c.cell[i].t0, 0.1 * seconds);
+		T_NEAR(w * seconds, fmax(c.cell[i].t1 - c.cell[i].t0, 2 * seconds), 0.1 * seconds);
+		T_NEAR(tg_json_num(tg_json_get(row, "a"), NAN), c.cell[i].t0, 1e-3);
+		T_NEAR(tg_json_num(tg_json_get(row, "b"), NAN), c.cell[i].t1, 1e-3);
+		T_EQ_I(floor(tg_json_num(tg_json_get(row, "y"), NAN)), i);
+		for (int k = 0; k < 2; k++) {
+			double v = tg_cell_value(&c.cell[i], k), room = b->bar1[k] - b->bar0[k];
+			uint32_t ink = tg_ink_light(TG_INK_HUE + (k ? TG_HUE_MEMORY : TG_HUE_CPU));
+			double pixels = bar_in_png(&image, y + 11, b->bar0[k], b->bar1[k], ink);
+			const struct tg_json *value = tg_json_get(row, k ? "m" : "c");
+
+			if (isnan(v)) {
+				T_OK(tg_json_is_null(value));
+				T_NEAR(pixels, 0, 0);
+				continue;
+			}
+			T_NEAR(tg_json_num(value, NAN), v, 1e-3 * v);
+			T_NEAR(svg_attribute(svg.data, bars, "class=\"bar\"", " width=\""),
+				fmax(v / b->full[k] * room, 1), 0.06);
+			T_NEAR(svg_attribute(svg.data, bars++, "class=\"bar\"", " y=\""), y + 5,
+				0.06);
+			T_NEAR(pixels, v / b->full[k] * room, 1.5);
+		}
+	}
+	T_EQ_I(bars, 2 * (c.n_cells - 1));
+	free(image.index);
+	tg_json_free(json);
+	tg_buf_release(&svg);
+	tg_buf_release(&vega);
+	tg_buf_release(&png);
+	tg_layout_release(&l);
+	tg_chart_free(&c);
+}
+
 int main(void)
 {
+	test_cells_agree();
 	test_values_agree();
 	test_spike();
 	test_narrow_gap();
