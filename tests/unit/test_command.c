@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The words, as the command line and as `%tacho` run them, on the known run: against golden files
+ * (TG_GOLDEN_UPDATE=1 writes them anew), with hostile names, with damage.
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "command/command.h"
+#include "command/format.h"
+
+#include "base/mem.h"
+
+struct capture {
+	struct tg_buf text, note;
+	int result;
+	struct tg_err err;
+};
+
+static void on_text(void *ctx, const char *text, size_t len)
+{
+	tg_buf_add(&((struct capture *)ctx)->text, text, len);
+}
+
+static void on_note(void *ctx, const char *sentence)
+{
+	tg_buf_addf(&((struct capture *)ctx)->note, "%s\n", sentence);
+}
+
+static void on_show(void *ctx, const struct tg_display *display)
+{
+	tg_buf_adds(&((struct capture *)ctx)->text, display->text);
+}
+
+static void on_set(void *ctx, const char *key, const char *json)
+{
+	(void)ctx;
+	(void)key;
+	(void)json;
+}
+
+/* Run a line of words, cut at blanks, as the command line would. */
+static struct capture run(const char *line)
+{
+	struct capture c = { .text = TG_BUF_INIT, .note = TG_BUF_INIT };
+	struct tg_command command = { .where = TG_IN_CLI,
+		.cwd = run_dir(),
+		.run = -1,
+		.out = { &c, on_text, on_note, on_show, on_set } };
+	char *copy = tg_xstrdup(line), *argv[16], *at = copy;
+	int argc = 0;
+
+	while (*at && argc < 16) {
+		argv[argc++] = at;
+		at += strcspn(at, " ");
+		if (*at)
+			*at++ = '\0';
+	}
+	c.result = tg_word_run(tg_word_find(argv[0], TG_IN_CLI), &command, argc, argv);
+	c.err = command.err;
+	free(copy);
+	return c;
+}
+
+static void release(struct capture *c)
+{
+	tg_buf_release(&c->text);
+	tg_buf_release(&c->note);
+}
+
+/* Compare with tests/golden/<name>; the folder of this run is written DIR there. */
+static void golden(const char *name, struct tg_buf *got)
+{
+	struct tg_buf path = TG_BUF_INIT, want = TG_BUF_INIT;
+	char *at;
+
+	while ((at = strstr(got->data, run_dir())))
+		tg_buf_splice(got, (size_t)(at - got->data), strlen(run_dir()), "DIR", 3);
+	tg_buf_addf(&path, "%s/golden/%s", t_dir(), name);
+	if (getenv("TG_GOLDEN_UPDATE")) {
+		int fd = open(path.data, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+		T_OK(fd >= 0 && tg_file_write_all(fd, got->data, got->len) == 0);
+		close(fd);
+	} else if (T_OK(tg_file_read(AT_FDCWD, path.data, 1 << 20, &want, NULL) == 0)) {
+		if (!T_OK(want.len == got->len && !memcmp(want.data, got->data, want.len)))
+			fprintf(stderr, "# %s differs:\n%s\n", name, got->data);
+	}
+	tg_buf_release(&path);
+	tg_buf_release(&want);
+}
+
+static void test_golden(void)
+{
+	static const char *const call[][2] = {
+		{ "show run.tacho", "show.txt" },
+		{ "show run.tacho --json", "show.json" },
+		{ "export run.tacho -o -", "export.csv" },
+		{ "export run.tacho -o - --format json", "export.json" },
+		{ "verify run.tacho", "verify.txt" },
+		{ "help", "help.txt" },
+	};
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(call); i++) {
+		struct capture c = run(call[i][0]);
+
+		T_EQ_I(c.result, TG_WORD_OK);
+		T_EQ_S(c.err.text, "");
+		T_EQ_S(c.note.data, "");
+		golden(call[i][1], &c.text);
+		release(&c);
+	}
+}
+
+/* What design.md promises of a span, name by name; unknown is null and not left out. */
+static void test_json_members(void)
+{
+	static const char *const member[] = { "index", "kind", "name", "lane", "status", "start",
+		"wall_s", "cpu_s", "cores_mean", "cores_max", "rss_peak_bytes", "pss_peak_bytes",
+		"vms_peak_bytes", "mem_retained_bytes", "read_bytes", "write_bytes", "read_ops",
+		"write_ops", "net_rx_bytes", "net_tx_bytes", "nfs_read_bytes", "nfs_write_bytes",
+		"gpu_util_mean_pct", "gpu_mem_peak_bytes", "energy_j", "throttled_s",
+		"unattributed_cpu_s", "samples", "missed", "exact", "peak_exact", "verdicts" };
+	struct capture c = run("show run.tacho --json");
+	struct tg_json *v = tg_json_parse(c.text.data, c.text.len, NULL);
+	const struct tg_json *spans = tg_json_get(v, "spans"), *series;
+	const char *key = NULL;
+	size_t n = 0;
+
+	T_EQ_I(tg_json_len(spans), 4);
+	for (size_t i = 0; i < TG_ARRAY_SIZE(member); i++)
+		if (!T_OK(tg_json_get(tg_json_at(spans, 1), member[i])))
+			fprintf(stderr, "# no %s\n", member[i]);
+	while ((key = tg_json_next_key(tg_json_at(spans, 1), key)))
+		n++;
+	T_EQ_I(n, TG_ARRAY_SIZE(member));
+	T_OK(tg_json_is_null(tg_json_get(tg_json_at(spans, 1), "energy_j")));
+	T_OK(tg_json_get(v, "file") && tg_json_get(v, "machine") && tg_json_get(v, "tasks") &&
+		tg_json_get(v, "events"));
+	series = tg_json_get(tg_json_get(v, "series"), "tree.cpu_ns");
+	T_EQ_S(tg_json_str(tg_json_get(series, "unit"), ""), "s/s");
+	T_EQ_I(tg_json_len(tg_json_get(series, "max")), 150);
+	tg_json_free(v);
+	release(&c);
+}
+
+/* The sum of what the CSV says is what the span says. */
+static void test_csv_agrees(void)
+{
+	struct capture c = run("export run.tacho -o - --span 2");
+	char *line = c.text.data, *end;
+	double first = NAN, last = NAN;
+	int rows = 0;
+
+	while ((end = strchr(line, '\n'))) {
+		char *field = line;
+
+		*end = '\0';
+		for (int i = 0; i < 3 && field; i++) {
+			field = strchr(field, ',');
+			field = field ? field + 1 : NULL;
+		}
+		if (rows++ && field) {
+			last = strtod(field, NULL);
+			first = isnan(first) ? last : first;
+		}
+		line = end + 1;
+	}
+	T_EQ_I(rows, 1 + 30 + 2);
+	T_NEAR((last - first) / 1e9, 9.6, 1e-3);
+	release(&c);
+	c = run("export run.tacho -o - --format json --no-code --no-args");
+	T_OK(!strstr(c.text.data, "import numpy") && !strstr(c.text.data, "ipykernel"));
+	T_OK(strstr(c.text.data, "\"comm\":\"python3\"") != NULL);
+	release(&c);
+}
+
+static void fails(const char *line, int result, const char *sentence)
+{
+	struct capture c = run(line);
+
+	T_EQ_I(c.result, result);
+	T_EQ_S(c.err.text, sentence);
+	T_EQ_S(c.text.data, "");
+	release(&c);
+}
+
+static void test_bad_use(void)
+{
+	struct capture c;
+
+	fails("show", TG_WORD_USAGE, "Which recording? Name a .tacho file");
+	fails("verify", TG_WORD_USAGE, "Which recording? Name a .tacho file");
+	fails("show run.tacho --span x", TG_WORD_USAGE,
+		"\"x\" selects no spans; say for example 3, 2:5, -1, last, all, name=align* or "
+		"kind=task");
+	fails("show run.tacho --span 7", TG_WORD_FAILED,
+		"This selects none of the 3 cells; they count from 0");
+	fails("show run.tacho --json=1", TG_WORD_USAGE, "--json takes no value");
+	fails("show run.tacho run.tacho --json", TG_WORD_USAGE,
+		"--span and --json want one recording");
+	fails("chart run.tacho", TG_WORD_USAGE,
+		"Where to? Say -o with a name that ends in .svg, .png or .vl.json");
+	fails("chart run.tacho -o x.gif", TG_WORD_USAGE,
+		"Where to? Say -o with a name that ends in .svg, .png or .vl.json");
+	fails("chart run.tacho -o x.svg --panel cpu,gpu,net", TG_WORD_USAGE,
+		"There is no panel \"gpu\"; there are cpu, cpu-raw, memory, io-bytes, io-ops, net, "
+		"node-cpu, node-memory, all");
+	fails("chart run.tacho -o no/x.svg", TG_WORD_FAILED,
+		"Cannot write no/x.svg: No such file or directory");
+	c = run("export run.tacho -o /dev/full --format csv");
+	T_EQ_I(c.result, TG_WORD_FAILED);
+	T_OK(strstr(c.err.text, "run.tacho: No space left on device") != NULL);
+	release(&c);
+	c = run("show nix.tacho");
+	T_EQ_I(c.result, TG_WORD_FAILED);
+	T_OK(strstr(c.err.text, "nix.tacho: No such file or directory") != NULL);
+	release(&c);
+}
+
+static struct tg_buf slurp(const char *name)
+{
+	struct tg_buf b = TG_BUF_INIT;
+
+	T_EQ_I(tg_file_read(AT_FDCWD, run_path(name), 1 << 20, &b, NULL), 0);
+	return b;
+}
+
+static void spew(const char *name, const void *data, size_t len)
+{
+	int fd = open(run_path(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	T_OK(fd >= 0 && tg_file_write_all(fd, data, len) == 0);
+	close(fd);
+}
+
+/* A hole in the middle: what is left is shown, and the loss is said. */
+static void test_damage(void)
+{
+	struct tg_buf b = slurp("run.tacho");
+	struct capture c;
+
+	memset(b.data + b.len / 2, 0xAA, 64);
+	spew("hole.tacho", b.data, b.len - 20); /* without its end, so that it is scanned */
+	c = run("show hole.tacho");
+	T_EQ_I(c.result, TG_WORD_OK);
+	T_OK(strstr(c.note.data, "The recording is damaged") != NULL);
+	release(&c);
+	c = run("verify hole.tacho");
+	T_EQ_I(c.result, TG_WORD_FAILED);
+	T_OK(strstr(c.text.data, "hole.tacho is damaged: ") != NULL);
+	release(&c);
+	/* cut off anywhere: a sentence or a table, never a crash */
+	for (size_t len = 0; len < b.len; len += 97) {
+		spew("cut.tacho", b.data, len);
+		c = run("show cut.tacho");
+		T_OK(c.result == TG_WORD_OK || (c.result == TG_WORD_FAILED && c.err.text[0]));
+		release(&c);
+	}
+	spew("empty.tacho", "", 0);
+	c = run("show empty.tacho");
+	T_EQ_I(c.result, TG_WORD_FAILED);
+	T_OK(c.err.text[0]);
+	release(&c);
+	unlink(run_path("hole.tacho"));
+	unlink(run_path("cut.tacho"));
+	unlink(run_path("empty.tacho"));
+	tg_buf_release(&b);
+}
+
+/* A cell whose beginning was lost with a chunk is no cell; one whose end was lost ends at the next.
+ */
+static void test_lost_marks(void)
+{
+	struct tg_writer *w;
+	struct capture c;
+
+	unlink(run_path("lost.tacho"));
+	T_EQ_I(tg_writer_open(&w, run_path("lost.tacho"), RUN_SESSION, NULL), 0);
+	run_event(w, "{\"ev\":\"begin\",\"t\":1000000000000,\"span\":1,\"kind\":\"run\"}");
+	run_end(w, 2, 1, "ok");
+	run_begin(w, 3, 2, "\"code\":\"a\"");
+	run_begin(w, 4, 5, "\"code\":\"b\"");
+	run_end(w, 4, 6, "ok");
+	tg_writer_abandon(w);
+	c = run("show lost.tacho");
+	T_EQ_S(c.text.data,
+		"#  cores over time  wall  cores  peak  read  written\n"
+		"0                    3 s      –     –     –        –  a · end unknown\n"
+		"1                    1 s      –     –     –        –  b\n");
+	release(&c);
+	unlink(run_path("lost.tacho"));
+}
+
+static void test_hostile_names(void)
+{
+	struct tg_writer *w;
+	struct capture c;
+
+	unlink(run_path("bad.tacho"));
+	T_EQ_I(tg_writer_open(&w, run_path("bad.tacho"), RUN_SESSION, NULL), 0);
+	run_event(w, "{\"ev\":\"begin\",\"t\":1000000000000,\"span\":1,\"kind\":\"stage\","
+		     "\"name\":\"\\u001b]0;owned\\u0007\\u009b31m\\r\\nx<script>\"}");
+	run_event(w, "{\"ev\":\"end\",\"t\":1001000000000,\"span\":1,\"status\":\"\\u001b[1m\"}");
+	tg_writer_finish(w);
+	for (int i = 0; i < 2; i++) {
+		c = run(i ? "export bad.tacho -o - --format json" : "show bad.tacho");
+		T_EQ_I(c.result, TG_WORD_OK);
+		T_OK(!strpbrk(c.text.data, "\033\007\r"));
+		T_OK(!strstr(c.text.data, "\xc2\x9b"));
+		release(&c);
+	}
+	unlink(run_path("bad.tacho"));
+}
+
+static void test_files(void)
+{
+	struct capture c;
+
+	T_EQ_I(mkdir(run_path("sub"), 0700), 0);
+	run_write(run_path("sub/a.tacho"), 0);
+	run_write(run_path("sub/b.tacho"), RUN_NO_CELLS);
+	c = run("show sub");
+	T_EQ_I(c.result, TG_WORD_OK);
+	T_OK(strstr(c.text.data, "\na.tacho  ") && strstr(c.text.data, "\nb.tacho  "));
+	release(&c);
+	spew("sub/c.tacho", "junk", 4);
+	c = run("show sub/c.tacho sub/a.tacho");
+	T_EQ_I(c.result, TG_WORD_FAILED); /* one failed, the other is shown */
+	T_OK(strstr(c.text.data, "\na.tacho  ") != NULL);
+	T_OK(strstr(c.note.data, "c.tacho is not a recording") != NULL);
+	release(&c);
+	unlink(run_path("sub/a.tacho"));
+	unlink(run_path("sub/b.tacho"));
+	unlink(run_path("sub/c.tacho"));
+	c = run("show sub");
+	T_EQ_I(c.result, TG_WORD_FAILED);
+	T_EQ_S(c.err.text, "There are no recordings in sub");
+	release(&c);
+	rmdir(run_path("sub"));
+}
+
+/* ---- the executable ---- */
+
+/* Run the executable with these words; its exit status, what it printed in `out`. */
+static int execute(const char *words, struct tg_buf *out)
+{
+	struct tg_buf line = TG_BUF_INIT;
+	char part[4096];
+	size_t n;
+	FILE *f;
+	int status;
+
+	tg_buf_clear(out);
+	tg_buf_addf(&line, "cd %s && { %s %s; } 2>&1", run_dir(), getenv("TG_EXE"), words);
+	f = popen(line.data, "r");
+	while (f && (n = fread(part, 1, sizeof(part), f)) > 0)
+		tg_buf_add(out, part, n);
+	status = f ? pclose(f) : -1;
+	tg_buf_release(&line);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Every word that says it is in both places is, with the same help but for the name. */
+static void test_same_words(void)
+{
+	struct tg_buf cli = TG_BUF_INIT, notebook = TG_BUF_INIT, call = TG_BUF_INIT;
+	size_t n, both = 0;
+	const struct tg_word *word = tg_words(&n);
+
+	if (!getenv("TG_EXE")) {
+		T_SKIP("the executable", "TG_EXE is not set");
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		T_OK(word[i].help[0] >= 'a' && word[i].help[0] <= 'z' && word[i].run);
+		tg_buf_clear(&call);
+		tg_buf_addf(&call, "%s --help", word[i].name);
+		if (!(word[i].where & TG_IN_CLI)) {
+			T_EQ_I(execute(call.data, &cli), 2);
+			continue;
+		}
+		T_EQ_I(execute(call.data, &cli), 0);
+		if (word[i].where != TG_IN_BOTH)
+			continue;
+		both++;
+		T_OK(tg_word_find(word[i].name, TG_IN_NOTEBOOK) == &word[i]);
+		tg_buf_clear(&notebook);
+		tg_word_help(&word[i], "tachograph", &notebook);
+		T_EQ_S(cli.data, notebook.data);
+	}
+	T_OK(both >= 6);
+	tg_buf_release(&cli);
+	tg_buf_release(&notebook);
+	tg_buf_release(&call);
+}
+
+static void test_exit_codes(void)
+{
+	struct tg_buf out = TG_BUF_INIT;
+
+	if (!getenv("TG_EXE"))
+		return;
+	T_EQ_I(execute("show run.tacho > /dev/null", &out), 0);
+	T_EQ_S(out.data, "");
+	T_EQ_I(execute("show nix.tacho > /dev/null", &out), 1);
+	T_EQ_S(out.data, "tachograph: nix.tacho: No such file or directory\n");
+	T_EQ_I(execute("shwo", &out), 2);
+	T_EQ_S(out.data, "tachograph: there is no \"shwo\"; did you mean \"show\"?\n");
+	T_EQ_I(execute("", &out), 2);
+	T_EQ_I(execute("--help", &out), 0);
+	T_EQ_I(execute("--version", &out), 0);
+	T_EQ_S(out.data, "tachograph " TG_VERSION "\n");
+	T_EQ_I(execute("show run.tacho > /dev/full", &out), 1);
+	T_EQ_I(execute("worker", &out), 2);
+	T_EQ_I(execute("chart run.tacho -o x.svg", &out), 0);
+	T_EQ_S(out.data, "");
+	T_EQ_I(unlink(run_path("x.svg")), 0);
+	tg_buf_release(&out);
+}
+
+/* ---- numbers ---- */
+
+static void number(double v, const char *want)
+{
+	struct tg_buf b = TG_BUF_INIT;
+
+	tg_fmt_number(&b, v);
+	T_EQ_S(b.data, want);
+	tg_buf_release(&b);
+}
+
+static void bytes(double v, const char *want)
+{
+	struct tg_buf b = TG_BUF_INIT;
+
+	tg_fmt_bytes(&b, v);
+	T_EQ_S(b.data, want);
+	tg_buf_release(&b);
+}
+
+static void duration(double v, const char *want)
+{
+	struct tg_buf b = TG_BUF_INIT;
+
+	tg_fmt_seconds(&b, v);
+	T_EQ_S(b.data, want);
+	tg_buf_release(&b);
+}
+
+static void test_format(void)
+{
+	number(28.1, "28.1");
+	number(0, "0");
+	number(1, "1");
+	number(0.05, "0.05");
+	number(0.0004, "0");
+	number(9.999, "10");
+	number(99.96, "100");
+	number(1234.4, "1234");
+	number(-0.0001, "0");
+	number(NAN, "–");
+	bytes(55.1e9, "55.1 GB");
+	bytes(999, "999 B");
+	bytes(999.6e3, "1 MB");
+	bytes(0, "0 B");
+	bytes(NAN, "–");
+	duration(0.0032, "3.2 ms");
+	duration(0.32, "320 ms");
+	duration(0.9999, "1 s");
+	duration(21.5, "21.5 s");
+	duration(725, "12 min 5 s");
+	duration(3 * 3600 + 720, "3 h 12 min");
+	duration(NAN, "–");
+}
+
+static void test_headline(void)
+{
+	struct tg_buf b = TG_BUF_INIT;
+	struct tg_totals t = { .wall_s = 21.5,
+		.cores_mean = 28.1,
+		.cores_allowed = 32,
+		.rss_peak_bytes = 55.1e9,
+		.memory_limit_bytes = 72e9,
+		.mem_retained_bytes = 43e9 };
+
+	tg_fmt_headline(&b, &t);
+	T_EQ_S(b.data, "21.5 s · 28.1 of 32 cores · peak 55.1 GB of 72 · +43 GB kept");
+	tg_buf_clear(&b);
+	t.mem_retained_bytes = -2.1e9;
+	t.cores_allowed = t.memory_limit_bytes = NAN;
+	tg_fmt_headline(&b, &t);
+	T_EQ_S(b.data, "21.5 s · 28.1 cores · peak 55.1 GB · −2.1 GB freed");
+	tg_buf_clear(&b);
+	t.mem_retained_bytes = t.rss_peak_bytes = t.cores_mean = NAN;
+	tg_fmt_headline(&b, &t);
+	T_EQ_S(b.data, "21.5 s");
+	tg_buf_release(&b);
+}
+
+int main(void)
+{
+	run_write(run_path("run.tacho"), 0);
+	test_golden();
+	test_json_members();
+	test_csv_agrees();
+	test_bad_use();
+	test_damage();
+	test_lost_marks();
+	test_hostile_names();
+	test_files();
+	test_same_words();
+	test_exit_codes();
+	test_format();
+	test_headline();
+	unlink(run_path("run.tacho"));
+	T_EQ_I(rmdir(run_dir()), 0);
+	return t_done();
+}
