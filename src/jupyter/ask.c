@@ -16,6 +16,7 @@
 
 #define FIFO_AGAIN_NS   (50 * TG_NS_PER_MS)
 #define FIFO_PATIENCE   (5 * TG_NS_PER_S) /* after an answer, for the kernel to have read it */
+#define STUCK_NS        (2 * TG_NS_PER_S)
 #define CODE_MAX        (1u << 20) /* of a cell, for the worker */
 #define SENTENCE_CRASH  "tachograph: the magic was not answered, its worker ended.\n"
 #define SENTENCE_HANG   "tachograph: the magic was not answered within 10 s.\n"
@@ -92,12 +93,24 @@ static void add_settings(struct tg_proxy *p, const struct tg_request *r, struct 
 	tg_buf_release(&settings);
 }
 
+/* A worker that is long about something nobody waits for any more is replaced. */
+static void renew_worker(struct tg_proxy *p)
+{
+	if (!p->worker.waiting || tg_mono_ns() - p->worker.since_ns < STUCK_NS)
+		return;
+	for (const struct tg_request *r = p->requests.first; r; r = r->next)
+		if (r->question)
+			return;
+	tg_worker_stop(&p->worker);
+}
+
 static int ask(struct tg_proxy *p, struct tg_request *r, const char *what, struct tg_err *err)
 {
 	struct tg_buf json = TG_BUF_INIT;
 	struct tg_jw w;
 	int ret;
 
+	renew_worker(p);
 	tg_jw_init(&w, &json);
 	tg_jw_begin_object(&w);
 	tg_jw_kint(&w, "n", ++p->n_questions);

@@ -53,29 +53,43 @@ static struct line line_at(const char *code, size_t len, size_t at)
 	return line;
 }
 
-/* `%word args` of ours. Returns the number of per cent signs, 0 for any other line. */
+/*
+ * `%word args`, `%word?` or `?%word` of ours. Returns the number of per cent signs, 0: none. The
+ * word is "" for a question.
+ */
 static int read_magic(const char *code, struct line line, const char **word, size_t *args)
 {
 	size_t at = line.at, start;
+	bool question = false;
 	int percent = 0;
 
 	while (at < line.end && is_blank(code[at]))
 		at++;
+	if (at < line.end && code[at] == '?') {
+		question = true;
+		at++;
+	}
 	while (at < line.end && code[at] == '%' && percent < 2) {
 		percent++;
 		at++;
 	}
 	start = at;
-	while (at < line.end && !is_blank(code[at]))
+	while (at < line.end && !is_blank(code[at]) && code[at] != '?')
 		at++;
 	for (size_t i = 0; percent && i < TG_ARRAY_SIZE(words); i++) {
 		if (at - start != strlen(words[i]) || memcmp(code + start, words[i], at - start))
 			continue;
+		if (!question && at < line.end && code[at] == '?') {
+			question = true;
+			at++;
+		}
 		while (at < line.end && is_blank(code[at]))
 			at++;
-		*word = words[i];
+		if (question && at < line.end)
+			return 0;
+		*word = question ? "" : words[i];
 		*args = at;
-		return percent;
+		return question ? 1 : percent; /* a question is a line, whatever it is about */
 	}
 	return 0;
 }

@@ -6,6 +6,7 @@
  * by line, so that its counter, its history and its queue go on as with any cell.
  *
  *   %word …     a line of ours; code below it is executed
+ *   %word?      the same: a question about it, also as ?%word
  *   %%word …    the whole cell is ours
  *   %%tacho     the code below is executed, and what it cost is printed when it ended
  */

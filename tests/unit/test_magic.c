@@ -44,6 +44,12 @@ static void test_kinds(void)
 	check("%%tacho\nx\n", TG_MAGIC_COST, NULL, "# %%tacho\nx\n");
 	check("%%tacho  \r\nx", TG_MAGIC_COST, NULL, "# %%tacho  \r\nx");
 	check("%%tacho", TG_MAGIC_COST, NULL, "# %%tacho");
+	/* questions */
+	check("%tacho?", TG_MAGIC_ALL, NULL, "# %tacho?");
+	check("?%%perfdata_to_variable \nx", TG_MAGIC_TOP, NULL, "# ?%%perfdata_to_variable \nx");
+	check("%%tacho?\n1", TG_MAGIC_TOP, NULL, "# %%tacho?\n1");
+	check("%tacho? x", TG_MAGIC_NONE, NULL, NULL);
+	check("?%time", TG_MAGIC_NONE, NULL, NULL);
 	/* a cell magic below a line is code of the user's kernel, which will say so */
 	check("%tacho a\n%%time\n1", TG_MAGIC_TOP, NULL, "# %tacho a\n%%time\n1");
 }
