@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/json.h"
+#include "record/crc32c.h"
 #include "record/format.h"
 #include "record/summary.h"
 #include "record/varint.h"
@@ -459,6 +460,49 @@ static void test_processes(const char *path)
 	tg_process_block_free(b);
 }
 
+static void test_crc(void)
+{
+	char data[300];
+	uint64_t seed = 3;
+	size_t bad = 0;
+
+	/* the check value of CRC-32C in the catalogues, and RFC 3720 B.4: 32 bytes of zeros */
+	T_EQ_I(tg_crc32c(0, "123456789", 9), 0xe3069283);
+	memset(data, 0, sizeof(data));
+	T_EQ_I(tg_crc32c(0, data, 32), 0x8a9136aa);
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (char)t_random(&seed);
+	for (size_t from = 0; from < 16; from++)
+		for (size_t len = 0; len < sizeof(data) - 16; len++) {
+			uint32_t crc = tg_crc32c(0, data + from, len);
+
+			bad += crc != tg_crc32c_portable(0, data + from, len);
+			bad += crc != tg_crc32c(tg_crc32c(0, data + from, len / 3),
+					      data + from + len / 3, len - len / 3);
+		}
+	T_EQ_I(bad, 0);
+}
+
+static void test_varint(void)
+{
+	static const int64_t v[] = { 0, -1, 1, 63, -64, 64, 8191, INT64_MAX, INT64_MIN };
+	uint8_t raw[TG_VARINT_MAX + 1];
+	uint64_t u;
+	int64_t got = 0;
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(v); i++) {
+		uint8_t *end = tg_put_svar(raw, v[i]);
+
+		T_OK(end - raw <= TG_VARINT_MAX && tg_get_svar(raw, end, &got) == end);
+		T_EQ_I(got, v[i]);
+		T_OK(tg_get_svar(raw, end - 1, &got) == NULL); /* cut */
+	}
+	memset(raw, 0x80, sizeof(raw)); /* never ends */
+	T_OK(tg_get_uvar(raw, raw + sizeof(raw), &u) == NULL);
+	T_EQ_I(tg_wrap_sub(INT64_MIN, INT64_MAX), 1);
+	T_EQ_I(tg_wrap_add(INT64_MAX, 1), INT64_MIN);
+}
+
 int main(void)
 {
 	char dir[] = "/tmp/tg-test-XXXXXX", path[64];
@@ -468,6 +512,8 @@ int main(void)
 	snprintf(path, sizeof(path), "%s/x.tacho", dir);
 	for (uint64_t seed = 1; seed <= 20; seed++)
 		round_trip(path, seed * UINT64_C(0x9e3779b97f4a7c15));
+	test_crc();
+	test_varint();
 	test_window(path);
 	test_sessions(path);
 	test_processes(path);

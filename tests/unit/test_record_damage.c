@@ -10,7 +10,9 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <zstd.h>
 
+#include "record/chunk.h"
 #include "record/crc32c.h"
 #include "record/format.h"
 #include "record/varint.h"
@@ -438,6 +440,38 @@ static void test_lost_begin(struct sample *s)
 	tg_buf_release(&b);
 }
 
+/* A chunk of 2 kB that would expand to 20 MB is damage, not memory. */
+static void test_bomb(const struct sample *s)
+{
+	const size_t large = 20u << 20;
+	struct tg_chunk_header h = { .magic = TG_CHUNK_MAGIC,
+		.version = TG_FORMAT_VERSION,
+		.type = TG_CHUNK_EVENTS,
+		.flags = TG_CHUNK_ZSTD,
+		.session = 1 };
+	char *zeros = tg_xcalloc(1, large), packed[8192];
+	size_t n = ZSTD_compress(packed, sizeof(packed), zeros, large, 1);
+	struct tg_buf b = TG_BUF_INIT;
+	uint8_t header[TG_CHUNK_HEADER];
+	struct found f;
+
+	T_OK(!ZSTD_isError(n));
+	h.length = (uint32_t)n;
+	h.payload_crc = tg_crc32c(0, packed, n);
+	h.sequence = 2;
+	tg_chunk_header_put(header, &h);
+	tg_buf_add(&b, s->bytes.data, s->at[2]);
+	tg_buf_add(&b, header, sizeof(header));
+	tg_buf_add(&b, packed, n);
+	f = read_all(b.data, b.len);
+	T_EQ_I(f.opened, 0);
+	T_EQ_I(f.events, 0);
+	T_EQ_I(f.open_damage.lost_chunks, 1);
+	T_EQ_I(f.verify_damage.lost_chunks, 1);
+	tg_buf_release(&b);
+	free(zeros);
+}
+
 /* A reader of a file that grows, byte by byte. */
 static void test_refresh(const struct sample *s)
 {
@@ -595,6 +629,7 @@ int main(void)
 	test_reopen(&s);
 	test_versions(&s);
 	test_mixtures(&s);
+	test_bomb(&s);
 	test_refresh(&s);
 	test_short_write(s.path);
 	test_foreign(s.path);
