@@ -247,7 +247,8 @@ static int read_groups(const char *path, uint32_t column)
 	struct tg_reader *r = NULL;
 	const struct tg_table *t;
 	struct tg_err err = { 0 };
-	int64_t start = tg_mono_ns(), open_ns, read_ns = 0;
+	int64_t start = tg_mono_ns(), open_ns, read_ns = 0, cpu_ns = 0;
+	int64_t cpu_start;
 	size_t n;
 
 	if (tg_reader_open(&r, path, &err) < 0) {
@@ -265,13 +266,16 @@ static int read_groups(const char *path, uint32_t column)
 			b->max[i] = INT64_MIN;
 		}
 		start = tg_mono_ns();
+		cpu_start = tg_thread_ns();
 		if (tg_reader_groups(r, t, column, INT64_MIN, INT64_MAX, reduce, b) < 0)
 			return 1;
 		read_ns = tg_mono_ns() - start;
+		cpu_ns = tg_thread_ns() - cpu_start;
 	}
-	printf("{\"rows\":%llu,\"groups\":%llu,\"open_ns\":%lld,\"read_ns\":%lld}\n",
+	printf("{\"rows\":%llu,\"groups\":%llu,\"open_ns\":%lld,\"read_ns\":%lld,"
+	       "\"read_cpu_ns\":%lld}\n",
 		(unsigned long long)b->rows, (unsigned long long)b->groups, (long long)open_ns,
-		(long long)read_ns);
+		(long long)read_ns, (long long)cpu_ns);
 	tg_reader_close(r);
 	free(b);
 	return 0;

@@ -26,6 +26,20 @@ static bool touches(const struct walk *w, int64_t first_ns, int64_t last_ns)
 	return last_ns >= w->from_ns && first_ns <= w->to_ns;
 }
 
+/* Leave out the chunks before `end`: they are in file order, mostly 64 of them. */
+static void skip_to(struct walk *w, uint64_t end)
+{
+	const struct tg_places *places = &w->t->places;
+	size_t step = 64;
+
+	while (step) {
+		if (step <= places->n - w->at && places->p[w->at + step - 1].offset < end)
+			w->at += step;
+		else
+			step /= 2;
+	}
+}
+
 /* The group that a decoded block of one column is. */
 static struct tg_group group_of(const struct tg_block *b)
 {
@@ -117,8 +131,7 @@ static int section(struct walk *w, struct tg_index_section *s)
 	int k;
 
 	if (!touches(w, span[0].first_ns, span[s->n_groups - 1].last_ns)) {
-		while (w->at < w->t->places.n && w->t->places.p[w->at].offset < s->end)
-			w->at++;
+		skip_to(w, s->end);
 		return 0;
 	}
 	k = read_part(w, s);
@@ -135,8 +148,7 @@ static int section(struct walk *w, struct tg_index_section *s)
 		if (touches(w, g.first_ns, g.last_ns))
 			k = w->each(w->ctx, &g);
 	}
-	while (w->at < w->t->places.n && w->t->places.p[w->at].offset < s->end)
-		w->at++;
+	skip_to(w, s->end);
 	return k;
 }
 

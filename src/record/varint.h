@@ -86,6 +86,20 @@ static inline const uint8_t *tg_get_uvar(const uint8_t *p, const uint8_t *end, u
 		*v = *p;
 		return p + 1;
 	}
+	if (end - p >= 8) {
+		/* the byte that ends it, everything up to it, then its sevens pushed together */
+		uint64_t x = tg_get64(p), stop = ~x & UINT64_C(0x8080808080808080);
+
+		if (stop) {
+			x &= (stop ^ (stop - 1)) & UINT64_C(0x7f7f7f7f7f7f7f7f);
+			x = (x & UINT64_C(0x007f007f007f007f)) |
+			    (x & UINT64_C(0x7f007f007f007f00)) >> 1;
+			x = (x & UINT64_C(0x00003fff00003fff)) |
+			    (x & UINT64_C(0x3fff00003fff0000)) >> 2;
+			*v = (x & UINT64_C(0x0fffffff)) | (x & UINT64_C(0x0fffffff00000000)) >> 4;
+			return p + (__builtin_ctzll(stop) / 8 + 1);
+		}
+	}
 	for (unsigned int shift = 0; p < end && shift < 64; shift += 7) {
 		uint8_t byte = *p++;
 
