@@ -34,6 +34,7 @@ struct tg_job {
 	struct tg_limits limits;
 	struct tg_drift drift;
 	struct tg_pace pace;
+	int64_t said_period_ns; /* in the last interval event */
 	struct tg_bucket edges;
 	struct tg_watch root;
 	bool root_ended; /* its root_end event is written */
@@ -68,12 +69,18 @@ static void set_pace(struct tg_job *j, int64_t now)
 {
 	int64_t period = active(j) ? j->interval_ns : j->idle_interval_ns;
 
-	if (period == j->pace.period_ns)
+	if (period != j->pace.period_ns)
+		tg_pace_set(&j->pace, now, period);
+}
+
+/* At a tick, so that spans between two ticks do not fill the file with changes to and fro. */
+static void say_pace(struct tg_job *j, int64_t now)
+{
+	if (j->pace.period_ns == j->said_period_ns)
 		return;
-	tg_pace_set(&j->pace, now, period);
-	tg_jw_kint(tg_events_open(&j->events, "interval", now), "ns", period);
+	tg_jw_kint(tg_events_open(&j->events, "interval", now), "ns", j->pace.period_ns);
 	tg_events_close(&j->events);
-	flush_within(j, now, FLUSH_NS);
+	j->said_period_ns = j->pace.period_ns;
 }
 
 static void on_birth(void *ctx, const struct tg_birth *birth)
@@ -217,6 +224,7 @@ struct tg_job *tg_job_new(const struct tg_recorder_options *o, struct tg_output 
 		tg_events_close(&j->events);
 	}
 	set_pace(j, now_ns);
+	say_pace(j, now_ns);
 	look_at_limits(j, now_ns);
 	read_row(j, 0, now_ns);
 	return j;
@@ -387,6 +395,7 @@ static void tick(struct tg_job *j, int64_t now)
 		tg_jw_kint(tg_events_open(&j->events, "missed", now), "n", missed);
 		tg_events_close(&j->events);
 	}
+	say_pace(j, now);
 	look_at_clocks(j, false);
 	read_row(j, 0, now);
 }

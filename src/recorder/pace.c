@@ -7,8 +7,9 @@
 
 void tg_pace_set(struct tg_pace *p, int64_t now_ns, int64_t period_ns)
 {
+	if (!p->period_ns || now_ns + period_ns < p->next_ns)
+		p->next_ns = now_ns + period_ns;
 	p->period_ns = period_ns;
-	p->next_ns = now_ns + period_ns;
 }
 
 int64_t tg_pace_tick(struct tg_pace *p, int64_t now_ns)

@@ -17,7 +17,10 @@ struct tg_pace {
 	int64_t next_ns; /* the next tick's moment */
 };
 
-/* The next tick is one period from now. */
+/*
+ * Another period. The next tick is one of it from now, or when it was to come if that is sooner:
+ * spans that come and go faster than any period must not put it off for ever.
+ */
 void tg_pace_set(struct tg_pace *p, int64_t now_ns, int64_t period_ns);
 
 /* A tick is due (now >= next): move on. Returns how many ticks before this one were skipped. */

@@ -31,6 +31,7 @@
 #define OPENING_NS       (2 * TG_NS_PER_S) /* how long clients wait for a slow file system */
 #define LOCK_NS          (30 * TG_NS_PER_S)
 #define FINISH_MS        60000
+#define LAST_TURNS       256
 #define BACKLOG          128
 
 struct recorder {
@@ -43,7 +44,7 @@ struct recorder {
 	struct tg_job *job; /* NULL until the file is open */
 	int64_t opening_until; /* clients are not read before that, or before the file is open */
 	int64_t lonely_since; /* root and clients are gone; 0: not so */
-	bool bye;
+	bool bye, terminated; /* a client said so; a signal did */
 	pid_t root; /* asked for before there was a job */
 };
 
@@ -209,16 +210,47 @@ static void wait_for_something(struct recorder *r)
 		return;
 	if (p[0].revents && read(r->signals, &signal, sizeof(signal)) > 0 &&
 		signal.ssi_signo != SIGHUP)
-		r->bye = true;
+		r->terminated = true;
 	if (p[1].revents)
 		hear_output(r);
 	if (n)
 		tg_clients_serve(r->clients, p + 3, n);
 }
 
+/*
+ * The end is due. Whoever knocked at the last moment is let in, and then there is no end yet.
+ * Returns whether it ends.
+ */
+static bool close_the_door(struct recorder *r)
+{
+	unlink(r->socket_path.data);
+	if (!tg_clients_stop_listening(r->clients) || r->terminated)
+		return true;
+	r->lonely_since = 0;
+	r->bye = false;
+	tg_clients_listen(r->clients, tg_mark_socket_listen(r->socket_path.data, BACKLOG));
+	return false;
+}
+
+/* What clients had sent before the end came, within reason. */
+static void hear_the_last(struct recorder *r)
+{
+	struct pollfd p[TG_CLIENTS_FDS];
+
+	for (int i = 0; i < LAST_TURNS; i++) {
+		size_t n = tg_clients_poll(r->clients, p);
+
+		if (poll(p, n, 0) <= 0)
+			break;
+		tg_clients_serve(r->clients, p, n);
+	}
+}
+
 static void loop(struct recorder *r)
 {
-	for (;;) {
+	bool end = false;
+
+	while (!end) {
 		int64_t now;
 
 		wait_for_something(r);
@@ -226,17 +258,11 @@ static void loop(struct recorder *r)
 		if (r->job)
 			tg_job_run(r->job, now);
 		look_for_company(r, now);
-		if (r->bye)
-			return;
-		if (!r->lonely_since || now < r->lonely_since + r->o.linger_ns)
-			continue;
-		/* who knocked at the last moment is let in, and others may come, too */
-		unlink(r->socket_path.data);
-		if (!tg_clients_stop_listening(r->clients))
-			return;
-		r->lonely_since = 0;
-		tg_clients_listen(r->clients, tg_mark_socket_listen(r->socket_path.data, BACKLOG));
+		end = r->bye || r->terminated ||
+		      (r->lonely_since && now >= r->lonely_since + r->o.linger_ns);
+		end = end && close_the_door(r);
 	}
+	hear_the_last(r);
 }
 
 /* The lock, or 0 when the starter's socket went to another recorder. */
@@ -328,6 +354,7 @@ static int record(struct recorder *r, struct tg_err *err)
 	tg_buf_release(&session);
 	if (result < 0) {
 		tg_err_set(err, result, "cannot start a thread: %s", strerror(-result));
+		unlink(r->socket_path.data);
 	} else {
 		r->opening_until = tg_mono_ns() + OPENING_NS;
 		r->root = r->o.root;
@@ -336,7 +363,6 @@ static int record(struct recorder *r, struct tg_err *err)
 			tg_job_finish(r->job, tg_mono_ns());
 		result = tg_output_finish(r->output, FINISH_MS);
 	}
-	unlink(r->socket_path.data);
 	tg_clients_free(r->clients);
 	tg_job_free(r->job);
 	return result;

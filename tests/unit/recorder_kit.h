@@ -128,6 +128,7 @@ struct contents {
 	struct tg_buf events; /* all lines */
 	struct tg_damage damage;
 	uint64_t rows;
+	uint64_t whole_rows; /* those that have the machine's columns, too: no edge's */
 	int64_t last_row_ns, last_event_ns;
 	size_t n_sessions;
 };
@@ -143,6 +144,24 @@ static inline int add_event(void *ctx, uint32_t session, const char *json, size_
 	tg_buf_add(&c->events, json, len);
 	tg_buf_addc(&c->events, '\n');
 	return 0;
+}
+
+static inline int add_block(void *ctx, const struct tg_block *b)
+{
+	struct contents *c = ctx;
+
+	for (uint32_t i = 0; i < b->n_rows; i++)
+		c->whole_rows += b->values[i] != TG_MISSING;
+	return 0;
+}
+
+/* Count the rows of a table in which the machine's CPU time is there. */
+static inline void count_whole_rows(
+	struct tg_reader *r, const struct tg_table *table, struct contents *c)
+{
+	for (uint32_t i = 0; i < table->n_columns; i++)
+		if (!strcmp(table->column[i].metric->name, "node.cpu_busy_ns"))
+			tg_reader_blocks(r, table, &i, 1, INT64_MIN, INT64_MAX, add_block, c);
 }
 
 static inline void read_back(const char *file, struct contents *c)
@@ -165,6 +184,7 @@ static inline void read_back(const char *file, struct contents *c)
 	table = tg_reader_tables(r, &n);
 	for (size_t i = 0; i < n; i++) {
 		c->rows += table[i].n_rows;
+		count_whole_rows(r, &table[i], c);
 		c->last_row_ns = TG_MAX(c->last_row_ns, table[i].last_ns);
 	}
 	tg_reader_close(r);

@@ -213,6 +213,53 @@ static void test_late(void)
 	free(socket);
 }
 
+/* Wait until the file has an event with `text` in it. */
+static void wait_event(struct tg_mark *m, const char *text)
+{
+	int64_t until = tg_mono_ns() + WAIT_MS * TG_NS_PER_MS;
+	char *file = hello(m, "file");
+	bool found = false;
+
+	while (!found && tg_mono_ns() < until) {
+		struct contents c;
+
+		usleep(10000);
+		flush(m);
+		read_back(file, &c);
+		found = strstr(c.events.data, text) != NULL;
+		tg_buf_release(&c.events);
+	}
+	T_OK(found);
+	free(file);
+}
+
+/* Spans shorter than any period, one after the other: whole rows are still taken. */
+static void test_short_cells(void)
+{
+	struct tg_mark *m = start("short", getpid());
+	char *file = hello(m, "file"), id[16];
+	int64_t until = tg_mono_ns() + TG_NS_PER_S;
+	struct contents c;
+	int n = 0;
+
+	for (; tg_mono_ns() < until; n++) {
+		snprintf(id, sizeof(id), "c%d", n);
+		begin(m, id, "cell");
+		usleep(2000);
+		end(m, id);
+		usleep(1000);
+	}
+	tg_mark_bye(m);
+	wait_end(m);
+	tg_mark_close(m);
+	read_back(file, &c);
+	T_EQ_I(count(c.events.data, "\"ev\":\"end\""), n);
+	T_OK(c.whole_rows >= 10); /* of 50 ticks of 20 ms, on a busy machine */
+	T_OK(count(c.events.data, "\"ev\":\"interval\"") <= c.whole_rows + 1);
+	tg_buf_release(&c.events);
+	free(file);
+}
+
 /* The period is changed while it runs; a restarted kernel brings its new root. */
 static void test_set_and_restart(void)
 {
@@ -224,7 +271,9 @@ static void test_set_and_restart(void)
 	begin(m, "x", "cell");
 	T_EQ_I(tg_mark_set(m, "interval_ns", 5 * TG_NS_PER_MS), 0);
 	T_EQ_I(tg_mark_set(m, "idle_interval_ns", 7 * TG_NS_PER_MS), 0);
+	wait_event(m, "\"ns\":5000000}"); /* said at the next tick */
 	end(m, "x");
+	wait_event(m, "\"ns\":7000000}");
 	file = hello(m, "file");
 	stop(first);
 	T_EQ_I(tg_mark_root_end(m, first, 3, 0), 0);
@@ -284,6 +333,7 @@ int main(void)
 	test_signals();
 	test_orphaned();
 	test_late();
+	test_short_cells();
 	test_set_and_restart();
 	test_cannot_begin();
 	return tear_down();

@@ -148,7 +148,7 @@ static void test_queue_threads(void)
 static void test_pace(void)
 {
 	struct tg_bucket b = { 0 };
-	struct tg_pace p;
+	struct tg_pace p = { 0 };
 	int n = 0;
 
 	tg_pace_set(&p, 1000, 100);
@@ -159,6 +159,10 @@ static void test_pace(void)
 	T_EQ_I(p.next_ns, 1300);
 	T_EQ_I(tg_pace_tick(&p, 3399), 20); /* those of 1300 to 3200 are gone, this is 3300's */
 	T_EQ_I(p.next_ns, 3400);
+	tg_pace_set(&p, 3350, 1000); /* slower: what was to come still does */
+	T_EQ_I(p.next_ns, 3400);
+	tg_pace_set(&p, 3350, 10);
+	T_EQ_I(p.next_ns, 3360);
 	for (int i = 0; i < 1000; i++)
 		n += tg_bucket_take(&b, 5 * TG_NS_PER_S + i, 200);
 	T_EQ_I(n, 200);
