@@ -2,9 +2,13 @@
 /* What may be done to a recorder: killed, starved of disk, crowded, sent nonsense. */
 #include "recorder_kit.h"
 
+#include <dirent.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
+
+#include "mark/start.h"
 
 /* SIGKILL whenever: what is older than a second can be read, and nothing is damaged. */
 static void test_killed(void)
@@ -116,6 +120,87 @@ static void test_no_room(void)
 	T_EQ_I(count(c.events.data, "\"name\":\"after\""), 1);
 	T_EQ_I(count(c.events.data, "\"ev\":\"begin\""), 4);
 	T_EQ_I(count(c.events.data, "\"ev\":\"end\""), 4);
+	tg_buf_release(&c.events);
+	free(file);
+	free(socket);
+}
+
+/* The thread of `pid` that is not its first: the one that writes. */
+static pid_t writer_of(pid_t pid)
+{
+	struct tg_buf path = TG_BUF_INIT;
+	struct dirent *entry;
+	pid_t tid = 0;
+	DIR *tasks;
+
+	tg_buf_addf(&path, "/proc/%d/task", (int)pid);
+	tasks = opendir(path.data);
+	while (tasks && (entry = readdir(tasks)))
+		if (strtol(entry->d_name, NULL, 10) != pid && entry->d_name[0] != '.')
+			tid = (pid_t)strtol(entry->d_name, NULL, 10);
+	if (tasks)
+		closedir(tasks);
+	tg_buf_release(&path);
+	return tid;
+}
+
+/*
+ * A file system that hangs, played by holding the writing thread alone: the recorder answers,
+ * samples, drops what its queue cannot hold, and says so when it can.
+ */
+static void test_hung(void)
+{
+	char *file = path_of("hung.tacho"), *socket = path_of("tachograph/hung.sock"), *answer;
+	const char *argv[] = { "tachograph", "recorder", "--fd", "3", "--id", "hung", "--output",
+		file, "--interval-ns", "5000000", "--queue-bytes", "30000", NULL };
+	struct tg_mark *m = NULL;
+	struct contents c;
+	int pair[2], status;
+	pid_t pid, tid;
+	bool held;
+
+	T_EQ_I(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	T_EQ_I(tg_mark_spawn(getenv("TG_EXE"), (char *const *)(uintptr_t)argv, pair[1]), 0);
+	close(pair[1]);
+	for (int i = 0; i < WAIT_MS / 10 && !m; i++) {
+		usleep(10000);
+		if (tg_mark_connect(&m, socket, NULL) < 0)
+			m = NULL;
+	}
+	if (!T_OK(m != NULL))
+		return;
+	T_EQ_I(tg_mark_root(m, getpid()), 0);
+	begin(m, "before", "cell");
+	flush(m);
+	pid = recorder_of(socket);
+	tid = writer_of(pid);
+	T_OK(tid > 0);
+	held = ptrace(PTRACE_SEIZE, tid, NULL, NULL) == 0;
+	if (!held) {
+		T_SKIP("a file system that hangs", "may not hold a thread");
+	} else {
+		T_EQ_I(ptrace(PTRACE_INTERRUPT, tid, NULL, NULL), 0);
+		T_EQ_I(waitpid(tid, &status, __WALL), tid);
+		for (int i = 0; i < 30; i++) { /* three seconds, that is three flushes or more */
+			usleep(100000);
+			answer = hello(m, "file");
+			T_EQ_S(answer, file);
+			free(answer);
+		}
+		begin(m, "within", "cell");
+		T_EQ_I(ptrace(PTRACE_DETACH, tid, NULL, NULL), 0);
+	}
+	flush(m);
+	begin(m, "after", "cell");
+	tg_mark_bye(m);
+	wait_end(m);
+	tg_mark_close(m);
+	close(pair[0]);
+	read_back(file, &c);
+	T_OK(c.damage.ended);
+	T_EQ_I(strstr(c.events.data, "the file could not take more") != NULL, held);
+	T_EQ_I(count(c.events.data, "\"ev\":\"begin\""), held ? 3 : 2);
+	T_EQ_I(count(c.events.data, "\"ev\":\"end\""), held ? 3 : 2);
 	tg_buf_release(&c.events);
 	free(file);
 	free(socket);
@@ -364,6 +449,7 @@ int main(void)
 		return r;
 	test_killed();
 	test_no_room();
+	test_hung();
 	test_full_disk();
 	test_two_starters();
 	test_many_clients();
