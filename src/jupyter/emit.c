@@ -11,21 +11,28 @@
 
 #include "base/mem.h"
 
-/* {"msg_id": …, "msg_type": …, "username": …, "session": …, "date": …, "version": …} */
-static void format_header(struct tg_proxy *p, const char *msg_id, const char *type)
+void tg_emit_date(char date[TG_DATE_MAX])
 {
 	int64_t now = tg_real_ns();
 	time_t seconds = (time_t)(now / TG_NS_PER_S);
-	unsigned char random[16];
-	char id[33], date[64], full[96];
-	struct tg_jw w;
+	size_t len;
 	struct tm tm;
+
+	gmtime_r(&seconds, &tm);
+	len = strftime(date, TG_DATE_MAX, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(date + len, TG_DATE_MAX - len, ".%06dZ", (int)(now % TG_NS_PER_S / 1000));
+}
+
+/* {"msg_id": …, "msg_type": …, "username": …, "session": …, "date": …, "version": …} */
+static void format_header(struct tg_proxy *p, const char *msg_id, const char *type)
+{
+	unsigned char random[16];
+	char id[33], date[TG_DATE_MAX];
+	struct tg_jw w;
 
 	randombytes_buf(random, sizeof(random));
 	sodium_bin2hex(id, sizeof(id), random, sizeof(random));
-	gmtime_r(&seconds, &tm);
-	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(full, sizeof(full), "%s.%06dZ", date, (int)(now % TG_NS_PER_S / 1000));
+	tg_emit_date(date);
 	tg_buf_clear(&p->text);
 	tg_jw_init(&w, &p->text);
 	tg_jw_begin_object(&w);
@@ -33,7 +40,7 @@ static void format_header(struct tg_proxy *p, const char *msg_id, const char *ty
 	tg_jw_kstr(&w, "msg_type", type);
 	tg_jw_kstr(&w, "username", "tachograph");
 	tg_jw_kstr(&w, "session", p->session.data);
-	tg_jw_kstr(&w, "date", full);
+	tg_jw_kstr(&w, "date", date);
 	tg_jw_kstr(&w, "version", "5.4");
 	tg_jw_end_object(&w);
 }

@@ -83,22 +83,41 @@ void tg_forward_kept(struct tg_proxy *p, struct tg_request *r)
 
 /* ---- from the front end ---- */
 
+/*
+ * Whether a message is older than this process. A client that asks a dead kernel to shut down and
+ * then starts the next one may still hold the request, and we listen sooner than other kernels.
+ */
+static bool is_stale(const struct tg_proxy *p, const struct tg_msg *m)
+{
+	struct tg_bytes date = tg_msg_member(m, TG_HEADER, "date");
+	size_t len = strlen("2026-12-01T21:54:03.123456");
+
+	return date.len >= len + 3 && (date.at[len + 1] == 'Z' || date.at[len + 1] == '+') &&
+	       memcmp(date.at + 1, p->started, len) < 0;
+}
+
+static void shut_down(struct tg_proxy *p, struct tg_msg *m)
+{
+	struct tg_request *r = tg_requests_add(&p->requests, m, TG_CONTROL);
+	char content[48];
+	int len;
+
+	p->restart = tg_jscan_literal(tg_msg_member(m, TG_CONTENT, "restart"), "true");
+	p->shutting = true;
+	len = snprintf(content, sizeof(content), "{\"status\":\"ok\",\"restart\":%s}",
+		p->restart ? "true" : "false");
+	tg_emit_reply(p, r, content, (size_t)len);
+	tg_requests_remove(&p->requests, r);
+	kill(p->inner.pid, SIGKILL);
+}
+
 /* Before the user's kernel is ready: a shutdown is honoured at once, the rest of control waits. */
 static void hold(struct tg_proxy *p, struct tg_msg *m)
 {
-	struct tg_request *r;
-
 	if (tg_jscan_is(tg_msg_member(m, TG_HEADER, "msg_type"), "shutdown_request") &&
 		tg_msg_verify(m, &p->sign)) {
-		r = tg_requests_add(&p->requests, m, TG_CONTROL);
-		p->restart = tg_jscan_literal(tg_msg_member(m, TG_CONTENT, "restart"), "true");
-		p->shutting = true;
-		tg_emit_reply(p, r,
-			p->restart ? "{\"status\":\"ok\",\"restart\":true}"
-				   : "{\"status\":\"ok\",\"restart\":false}",
-			p->restart ? 30 : 31);
-		tg_requests_remove(&p->requests, r);
-		kill(p->inner.pid, SIGKILL);
+		if (!is_stale(p, m))
+			shut_down(p, m);
 		return;
 	}
 	if (p->n_held == TG_HELD_MAX)

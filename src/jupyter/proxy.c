@@ -484,6 +484,7 @@ int tg_proxy_run(const struct tg_proxy_options *options, struct tg_err *err)
 		.exit_status = 1,
 	};
 
+	tg_emit_date(p.started);
 	/* two threads of small messages: one arena, so that what a flood took can be given back */
 	mallopt(M_ARENA_MAX, 1);
 	if (!start(&p, err))

@@ -26,6 +26,8 @@
 #define TG_USAGE_MAX     16 /* usage requests that wait for the recorder */
 #define TG_HELD_MAX      1024 /* control messages that wait for the user's kernel to be ready */
 
+#define TG_DATE_MAX 48 /* "2026-12-01T21:54:03.123456Z" */
+
 struct tg_proxy {
 	const struct tg_proxy_options *options;
 	struct tg_conn conn;
@@ -33,6 +35,7 @@ struct tg_proxy {
 	struct tg_signals signals;
 	struct tg_kernelspec spec;
 	struct tg_buf prefix, python;
+	char started[TG_DATE_MAX]; /* when we began, as in headers */
 	char id[17]; /* hash of the connection file's path */
 	void *context;
 	void *outer[TG_N_CHANNELS];
@@ -81,6 +84,7 @@ struct tg_proxy {
 };
 
 /* emit.c: messages of our own; parent NULL: none. */
+void tg_emit_date(char date[TG_DATE_MAX]); /* now, in UTC, to the microsecond */
 void tg_emit_iopub(struct tg_proxy *p, const struct tg_request *parent, const char *type,
 	const char *content, size_t len);
 void tg_emit_status(struct tg_proxy *p, const struct tg_request *parent, const char *state);

@@ -187,6 +187,17 @@ def test_shutdown_before_ready(start, place):
     assert kernel.wait_end() == 0
 
 
+def test_shutdown_meant_for_another(start):
+    """The client still holds a request for the dead kernel: the next one must not follow it."""
+    kernel = start("ours")
+    os.kill(kernel.inner_pid(), signal.SIGKILL)
+    kernel.wait_end()
+    for _ in range(3):
+        kernel.restart()
+        os.kill(kernel.inner_pid(), signal.SIGKILL)
+        kernel.wait_end()
+
+
 def test_bad_options(exe):
     for args in (["--report", "loud"], ["--kernel", "a", "--spec", "b"], ["extra"]):
         result = subprocess.run([exe, "kernel", "-f", "x", *args], capture_output=True, text=True)
