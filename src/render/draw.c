@@ -459,7 +459,7 @@ static void draw_panel(const struct tg_layout *l, struct tg_canvas *cv, size_t w
 	struct view v = { .l = l, .cv = cv, .panel = p, .box = &l->panel[which] };
 	size_t most = 0;
 
-	v.bucket = tg_xcalloc(p->n_series, sizeof(*v.bucket));
+	v.bucket = tg_xcalloc(p->n_series, sizeof(struct tg_bucket *));
 	v.n_buckets = tg_xcalloc(p->n_series, sizeof(*v.n_buckets));
 	for (size_t i = 0; i < p->n_series; i++) {
 		v.bucket[i] = tg_series_drawn(l, &p->series[i], &v.n_buckets[i]);
@@ -510,11 +510,13 @@ static void draw_table(const struct tg_layout *l, struct tg_canvas *cv)
 {
 	static const char *const head[] = { "", "mean", "max", "total", "" };
 	double place[TG_COLUMNS], room[TG_COLUMNS];
-	double width = l->right - 12, y = l->table_y;
+	double width = l->right - 12;
 	struct tg_pen rule = { .ink = TG_INK_GRID, .opacity = 0.25 };
 
 	tg_layout_columns(l->chart, width, place, room);
-	for (size_t r = 0; r <= l->chart->n_rows; r++, y += TG_ROW_HEIGHT) {
+	for (size_t r = 0; r <= l->chart->n_rows; r++) {
+		double y = l->table_y + TG_ROW_HEIGHT * (double)r;
+
 		for (size_t k = 0; k < TG_ARRAY_SIZE(head); k++) {
 			const char *s = r ? l->chart->row[r - 1].cell[k] : head[k];
 			bool number = k >= 1 && k <= 3;
@@ -539,8 +541,10 @@ void tg_chart_draw(const struct tg_layout *l, struct tg_canvas *cv)
 		.ink = TG_INK_TEXT,
 		.bold = true };
 
-	for (size_t i = 0; i < l->n_headline; i++, at.y += 22)
+	for (size_t i = 0; i < l->n_headline; i++) {
+		at.y = l->headline_y + 22 * (double)i;
 		cv->text(cv, &at, l->headline[i]);
+	}
 	if (l->chart->note) {
 		at = (struct tg_label){
 			.x = 12, .y = l->note_y, .size = TG_SIZE_TEXT, .ink = TG_INK_MUTED

@@ -95,7 +95,7 @@ static void wrap_headline(struct tg_layout *l, const char *headline, double widt
 /* Bands that overlap in time go below each other. */
 static void assign_lanes(struct tg_layout *l, const struct tg_chart *c)
 {
-	double end[TG_LANES];
+	double end[TG_LANES] = { 0 };
 
 	l->lane = tg_xcalloc(c->n_bands, 1);
 	for (size_t i = 0; i < c->n_bands; i++) {

@@ -151,7 +151,7 @@ size_t tg_png_quantize(const uint32_t *rgb, size_t n, const uint32_t *keep, size
 
 		s->count = s->count > 1 ? UINT32_MAX : 0;
 	}
-	qsort(used, n_used, sizeof(*used), by_count);
+	qsort(used, n_used, sizeof(struct slot *), by_count);
 	while (n_used && !used[n_used - 1]->count)
 		n_used--; /* kept for nothing */
 	n_colours = TG_MIN(n_used, TG_PNG_COLOURS);
