@@ -646,17 +646,16 @@ void tg_plain(struct tg_buf *out, const char *s, size_t max)
 
 void tg_span_label(const struct tg_span *span, struct tg_buf *out)
 {
+	/* the name of a cell is its first line of code: too long for a label */
 	if (span->index != TG_NO_NUMBER && !strcmp(span->kind, "cell"))
 		tg_buf_addf(out, "[%lld]", (long long)span->index);
-	else if (span->index != TG_NO_NUMBER && !span->name)
-		tg_buf_addf(out, "%.20s [%lld]", span->kind, (long long)span->index);
-	else if (!span->name)
-		tg_plain(out, span->kind, 20);
-	if (span->name) {
-		if (out->len && !strcmp(span->kind, "cell"))
-			tg_buf_addc(out, ' ');
+	else if (span->name)
 		tg_plain(out, span->name, 40);
-	}
+	else if (span->index != TG_NO_NUMBER) {
+		tg_plain(out, span->kind, 20);
+		tg_buf_addf(out, " [%lld]", (long long)span->index);
+	} else
+		tg_plain(out, span->kind, 20);
 }
 
 void tg_utc_text(struct tg_buf *out, int64_t utc_ns)

@@ -465,7 +465,8 @@ static void traffic_row(struct work *w, const char *what, const char *title, con
 		return;
 	tg_fmt_bytes(&b[0], bytes / w->totals.wall_s);
 	tg_buf_adds(&b[0], "/s");
-	if (!isnan(max)) {
+	/* what is drawn of a span shorter than a sample is thinned by its surroundings */
+	if (max * factor >= bytes / w->totals.wall_s) {
 		tg_fmt_bytes(&b[1], max * factor);
 		tg_buf_adds(&b[1], "/s");
 	}

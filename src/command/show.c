@@ -96,8 +96,13 @@ static void spark(struct tg_recording *r, const struct tg_span *span, const stru
 	tg_points_release(&p);
 }
 
-static void describe(const struct tg_span *span, const struct tg_totals *t, struct tg_buf *out)
+static void describe(const struct tg_command *c, const struct tg_span *span,
+	const struct tg_totals *t, struct tg_buf *out)
 {
+	const char *status = strcmp(span->status, "unknown") != 0 ? span->status
+			     : span->open && c->socket            ? "running"
+								  : "end unknown";
+
 	if (span->name)
 		tg_plain(out, span->name, NAME_CHARS);
 	else if (span->code)
@@ -106,8 +111,7 @@ static void describe(const struct tg_span *span, const struct tg_totals *t, stru
 		tg_plain(out, span->kind, NAME_CHARS);
 	if (strcmp(span->status, "ok") != 0) {
 		tg_buf_adds(out, out->len ? " · " : "");
-		tg_plain(out, strcmp(span->status, "unknown") != 0 ? span->status : "end unknown",
-			20);
+		tg_plain(out, status, 20);
 	}
 	for (size_t i = 0; i < t->n_verdicts; i++)
 		if (strcmp(t->verdict[i], span->status) != 0)
@@ -144,7 +148,7 @@ static int add_span(struct tg_command *c, struct tg_recording *r, const struct t
 	grid_add(g, &b);
 	tg_fmt_bytes(&b, t.write_bytes);
 	grid_add(g, &b);
-	describe(span, &t, &b);
+	describe(c, span, &t, &b);
 	grid_add(g, &b);
 	return TG_WORD_OK;
 }
