@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cells in the recording: from the front end's request to `tachograph show`."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+from proxied import LONG, wait_gone
+
+
+def recorder_of(kernel):
+    """Pid of the recorder of a kernel, which is no child of it; None when there is none."""
+    request = json.loads(kernel.run("%tacho x").data[0])
+    if not request["recorder"]:
+        return None
+    name = pathlib.Path(request["recorder"]["socket"]).stem
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            line = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"recorder" in line and name.encode() in line:
+            return int(folder.name)
+    return None
+
+
+@pytest.fixture
+def recording(start, tmp_path, exe):
+    """Start a recorded kernel with a folder of its own; its spans are read when it has ended."""
+    class Recording:
+        def start(self, name="fake", **env):
+            self.kernel = start(name, env={**os.environ, "TACHOGRAPH_DIR": str(tmp_path), **env})
+            return self.kernel
+
+        def files(self):
+            return sorted(tmp_path.glob("*.tacho"))
+
+        def spans(self, kind="cell"):
+            """All spans of the one file."""
+            (path,) = self.files()
+            text = path.with_suffix(".json")
+            subprocess.run([exe, "export", path, "-o", text], check=True, timeout=LONG)
+            content = json.loads(text.read_text())
+            return [s for s in content["spans"] if s["kind"] == kind]
+    return Recording()
+
+
+def finish(kernel):
+    """An orderly end: the recorder finishes the file."""
+    recorder = recorder_of(kernel)
+    kernel.client.stop_channels()
+    kernel.manager.shutdown_kernel()
+    wait_gone(recorder)
+
+
+def test_cells(recording):
+    kernel = recording.start()
+    kernel.run("# a comment\n\nvalue = sum(range(10 ** 6))\nvalue")
+    kernel.run("1/0")
+    kernel.run("'silent'", silent=True)
+    kernel.run("%tacho x\n'below'")
+    kernel.run("'not stored'", store_history=False)
+    finish(kernel)
+    cells = recording.spans()
+    assert [(c["name"], c["status"]) for c in cells] == [
+        ("value = sum(range(10 ** 6))", "ok"), ("1/0", "error"), ("'below'", "ok"),
+        ("'not stored'", "ok")]
+    (run,) = recording.spans("run")
+    assert run["name"] == "plain" and run["status"] == "ok"
+
+
+def test_queued_cells_have_their_own_times(recording):
+    kernel = recording.start()
+    ids = [kernel.send("import time; time.sleep(.3)") for _ in range(3)]
+    kernel.all_of(ids)
+    finish(kernel)
+    for cell in recording.spans():
+        assert 0.29 < cell["wall_s"] < 10
+    starts = [c["start"] for c in recording.spans()]
+    assert all(b - a > 0.29 for a, b in zip(starts, starts[1:]))
+
+
+def test_aborted_cells_are_not_ok(recording):
+    kernel = recording.start()
+    ids = [kernel.send("import time; time.sleep(.3); 1/0"), kernel.send("'never'")]
+    kernel.all_of(ids)
+    finish(kernel)
+    assert [c["status"] for c in recording.spans()] == ["error", "aborted"]
+
+
+def test_hundred_cells(recording):
+    kernel = recording.start()
+    for i in range(100):
+        kernel.run(f"'{i}'")
+    finish(kernel)
+    cells = recording.spans()
+    assert [c["name"] for c in cells] == [f"'{i}'" for i in range(100)]
+    assert all(c["status"] == "ok" for c in cells)
+
+
+def test_one_file_over_restarts_and_deaths(recording):
+    kernel = recording.start()
+    kernel.run("'one'")
+    kernel.restart()
+    kernel.run("'two'")
+    kernel.run("import os; os._exit(3)")
+    kernel.wait_end()
+    kernel.restart()
+    kernel.run("'three'")
+    finish(kernel)
+    assert [(c["name"], c["status"]) for c in recording.spans()] == [
+        ("'one'", "ok"), ("'two'", "ok"), ("import os; os._exit(3)", "died"), ("'three'", "ok")]
+    assert [r["status"] for r in recording.spans("run")] == ["ok", "died", "ok"]
+
+
+def test_name_of_the_file(recording):
+    kernel = recording.start(JPY_SESSION_NAME="/home/someone/my notebook.ipynb")
+    kernel.run("1")
+    finish(kernel)
+    (path,) = recording.files()
+    host = os.uname().nodename.split(".")[0]
+    assert path.name.startswith(f"my notebook-{host}-20") and path.stat().st_mode & 0o777 == 0o600
+
+
+def test_two_kernels_in_one_folder(start, tmp_path):
+    env = {**os.environ, "TACHOGRAPH_DIR": str(tmp_path)}
+    kernels = [start("fake", env=env), start("fake", env=env)]
+    for kernel in kernels:
+        kernel.run("1")
+    assert len({recorder_of(k) for k in kernels}) == 2
+    assert len({json.loads(k.run("%tacho x").data[0])["recorder"]["file"] for k in kernels}) == 2
+
+
+def test_recorder_is_started_again_then_given_up(recording):
+    """Its death costs the user nothing; the second within a minute ends the recording, told once."""
+    kernel = recording.start()
+    kernel.run("1")
+    first = recorder_of(kernel)
+    os.kill(first, signal.SIGKILL)
+    wait_gone(first)
+    assert kernel.run("2").stderr == ""
+    second = recorder_of(kernel)
+    assert second and second != first
+    os.kill(second, signal.SIGKILL)
+    wait_gone(second)
+    said = [kernel.run("3").stderr, kernel.run("4").stderr, kernel.run("5").stderr]
+    assert sorted(said) == ["", "", "tachograph: nothing is recorded: "
+                            "the recorder ended twice within a minute\n"]
+    request = json.loads(kernel.run("%tacho x").data[0])
+    assert request["recorder"] is None and "twice within a minute" in request["why"]
+    assert kernel.run("%%tacho\n'goes on'").data == ["'goes on'"]
+
+
+def test_folder_that_cannot_be_written(start):
+    kernel = start("fake", env={**os.environ, "TACHOGRAPH_DIR": "/proc/nope"})
+    result = kernel.run("print(1)")
+    assert "1\n" in result.text and result.stderr.startswith("tachograph: nothing is recorded: ")
+    assert kernel.run("print(1)").stderr == ""
+
+
+def test_code_can_be_kept_out(recording):
+    kernel = recording.start(TACHOGRAPH_CODE="0")
+    kernel.run("password = 'hunter2'")
+    finish(kernel)
+    (path,) = recording.files()
+    (cell,) = recording.spans()
+    assert b"hunter2" not in path.read_bytes() and "hunter2" not in json.dumps(cell)
+
+
+def test_usage_is_answered_while_the_kernel_is_busy(start):
+    kernel = start("fake")
+    inner = kernel.inner_pid()
+    msg_id = kernel.send("x = pow(7, 2_000_000)")  # holds the GIL: ipykernel itself cannot answer
+    kernel.wait_input(msg_id)
+    content = kernel.request("usage_request")["content"]
+    assert content["pid"] == inner and content["kernel_memory"] > 0
+    assert {"hostname", "kernel_cpu", "cpu_count", "host_virtual_memory"} <= set(content)
+    assert "re" not in content
+    kernel.collect_reply(msg_id)
+
+
+def test_usage_without_a_recorder(start):
+    kernel = start("ours")
+    assert kernel.request("usage_request")["content"]["pid"] == kernel.inner_pid()
+
+
+def test_real_worker(start):
+    """The whole thread: a cell, its one line, a table of cells, a picture, JUmPER's data."""
+    kernel = start("recorded")
+    result = kernel.run("import time; time.sleep(2.1)")
+    assert "2.1" in result.text and "core" in result.text and result.text.count("\n") == 1
+    result = kernel.run("%tacho show")
+    assert "time.sleep(2.1)" in json.dumps(result.messages, default=str)
+    result = kernel.run("%%display_graph_for_last")
+    (display,) = result.of("display_data")
+    assert {"application/vnd.vegalite.v5+json", "image/png", "text/plain"} <= set(display["data"])
+    result = kernel.run("%%perfdata_to_variable v")
+    assert result.status == "ok" and not result.stderr
+    assert kernel.run("len(v), len(v[0]) >= 9").data == ["(1, True)"]
+    assert kernel.run("%%tacho\n1").text.count("\n") == 1
+    result = kernel.run("%tacho nonsense")
+    assert result.status == "ok" and result.stderr.count("\n") == 1
