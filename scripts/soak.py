@@ -19,7 +19,7 @@ CELLS = [
     "kept = [bytes(1 << 20) for _ in range(20)]; del kept",
     "1 / 0",
     "%tacho show last",
-    "%tacho chart last",
+    "%tacho chart --span last",
 ]
 GROWTH_KB = 16 << 10  # allocators breathe; a leak of 1 KiB a cell would pass this within minutes
 OURS = ("kernel", "recorder")  # roles of the executable, argv[1]; a worker comes and goes

@@ -2,7 +2,8 @@
 """What a person reads off a chart that browser/lab.mjs saw: values, not pixels and not the spec.
 
 The numbers printed along an axis, and where they stand, give the scale; the positions of the
-painted marks then give the values. So a wrong order, a wrong domain or a wrong axis shows up.
+painted marks then give the values; the legend says by its colour which line is which. So a wrong
+order, a wrong domain or a wrong axis shows up.
 """
 
 from __future__ import annotations
@@ -10,107 +11,129 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+Mark = dict[str, Any]
+Point = tuple[float, float, float]  # x, y, y2; y2 is y for a line
+SECONDS = {"": 1, "µs": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3600, "d": 86400}
+
 
 class Axis(NamedTuple):
     """value = offset + pixel * slope, from the labels."""
 
     offset: float
     slope: float
-    title: str
 
     def value(self, pixel: float) -> float:
         return self.offset + pixel * self.slope
 
 
 class Line(NamedTuple):
-    """A line or area: its runs of (x, y, y2); y2 is y for a line. A gap starts a new run."""
-
-    kind: str
-    name: str
+    kind: str  # "line" or "area"
     colour: str
-    runs: list[list[tuple[float, float, float]]]
+    runs: list[list[Point]]  # a gap starts a new run
 
-    def points(self) -> list[tuple[float, float, float]]:
+    def points(self) -> list[Point]:
         return [point for run in self.runs for point in run]
 
 
 class Panel(NamedTuple):
-    x: Axis | None
-    y: Axis | None
+    title: str
     lines: list[Line]
-    rules: list[tuple[float, float]]  # horizontal lines of data: value, length in pixels
-    rects: list[tuple[float, float]]  # x from, x to
+    rects: list[tuple[float, float, float]]  # x from, x to, opacity
+    legend: dict[str, str]  # name: colour
     texts: list[str]
+
+    def named(self, name: str, kind: str = "line") -> list[Line]:
+        return [line for line in self.lines
+                if line.kind == kind and line.colour == self.legend[name]]
 
 
 def number(label: str) -> float:
-    """The number on a label: "1,500", "\N{MINUS SIGN}2", "0.5", "1:30" (minutes and seconds)."""
+    """The number on a label: "1,500", "\N{MINUS SIGN}2", "0.5", "20 ms", "1 min 30 s"."""
     label = label.replace("\N{MINUS SIGN}", "-").replace(",", "")
-    if re.fullmatch(r"\d+(:\d\d)+", label):
-        total = 0
-        for part in label.split(":"):
-            total = total * 60 + int(part)
-        return total
-    return float(label)
+    parts = re.findall(r"(-?[\d.]+)\s*([a-zµ]*)", label)
+    assert parts, f"no number: {label!r}"
+    return sum(float(value) * SECONDS[unit] for value, unit in parts)
 
 
-def axis(labels: list[dict[str, Any]], along: str, title: str) -> Axis:
-    """The line through the first and the last label; any other must lie on it."""
-    marks = sorted((item["o" + along] - 0.5 + item[along], number(item["text"]))
-                   for item in labels if item["text"])
+def axis(labels: list[Mark], along: str) -> Axis:
+    """The line through the first and the last label; every other must lie on it."""
+    marks = sorted((item[along], number(item["text"])) for item in labels)
     (p0, v0), (p1, v1) = marks[0], marks[-1]
     slope = (v1 - v0) / (p1 - p0)
-    for pixel, value in marks:
-        assert abs(v0 + (pixel - p0) * slope - value) <= 0.01 * abs(v1 - v0), f"not linear: {marks}"
-    return Axis(v0 - p0 * slope, slope, title)
+    for pixel, value in marks:  # a printed number is rounded: allow what rounding can do
+        assert abs(v0 + (pixel - p0) * slope - value) <= 0.03 * abs(v1 - v0), f"not linear: {marks}"
+    return Axis(v0 - p0 * slope, slope)
 
 
-def panels(chart: dict[str, Any]) -> list[Panel]:
-    """The panels of one chart from top to bottom."""
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for mark in chart["marks"]:
-        groups.setdefault(mark["path"].split("/")[0], []).append(mark)
-    return [panel(marks) for marks in groups.values()]
-
-
-def panel(marks: list[dict[str, Any]]) -> Panel:
-    axes: dict[str, Axis] = {}
-    titles: dict[str, str] = {}
-    for mark in marks:
-        if mark["role"] == "axis-title" and mark["items"]:
-            item = mark["items"][0]
-            titles["y" if item["x"] < 0 else "x"] = item.get("text", "")
+def axes(marks: list[Mark]) -> dict[str, Axis]:
+    found = {}
     for mark in marks:
         shown = [item for item in mark["items"] if item.get("text") and item.get("opacity", 1) > 0]
         if mark["role"] == "axis-label" and len(shown) > 1:
             along = "y" if len({round(item["x"]) for item in shown}) == 1 else "x"
-            axes.setdefault(along, axis(shown, along, titles.get(along, "")))
-    x, y = axes.get("x"), axes.get("y")
-    lines, rules, rects, texts = [], [], [], []
+            found[along] = axis(shown, along)
+    return found
+
+
+def legend(marks: list[Mark]) -> dict[str, str]:
+    """Short strokes above the panel, each with its name to the right."""
+    strokes = sorted((item["x2"], item["stroke"]) for mark in marks if mark["type"] == "rule"
+                     for item in mark["items"] if item["y"] < 0 and item.get("stroke"))
+    names = sorted((item["x"], item["text"]) for mark in marks
+                   if mark["type"] == "text" and mark["role"] == "mark"
+                   for item in mark["items"] if item["y"] < 0 and item["x"] > 0)
+    found = {}
+    for end, colour in strokes:
+        beside = [text for x, text in names if 0 <= x - end < 12]
+        if beside:
+            found[beside[0]] = colour
+    return found
+
+
+def panels(chart: dict[str, Any]) -> dict[str, Panel]:
+    """The panels with a title and a scale, by title, from top to bottom."""
+    groups: dict[str, list[Mark]] = {}
+    for mark in chart["marks"]:
+        groups.setdefault(mark["panel"], []).append(mark)
+    scales = {name: axes(marks) for name, marks in groups.items()}
+    time = [scale["x"] for scale in scales.values() if "x" in scale][-1]  # the lowest has the labels
+    found = [panel(marks, scales[name].get("x", time), scales[name]["y"])
+             for name, marks in groups.items() if "y" in scales[name]]
+    return {one.title: one for one in found}
+
+
+def panel(marks: list[Mark], x: Axis, y: Axis) -> Panel:
+    lines: list[Line] = []
+    rects: list[tuple[float, float, float]] = []
+    titles: list[str] = []
+    texts: list[str] = []
     for mark in marks:
         items = mark["items"]
         if mark["type"] == "text":
             texts += [str(item["text"]) for item in items if item.get("text")]
+            titles += [item["text"] for item in items if item["y"] < 0 and item["x"] == 0]
         if mark["role"] != "mark" or not items:
             continue
-        if mark["type"] in ("line", "area") and x and y:
-            runs: list[list[tuple[float, float, float]]] = [[]]
+        if mark["type"] in ("line", "area"):
+            runs: list[list[Point]] = [[]]
             for item in items:
                 if item.get("defined") is False:
                     runs.append([])
                     continue
-                top = item["oy"] + item["y"]
-                runs[-1].append((x.value(item["ox"] + item["x"]), y.value(top),
-                                 y.value(item["oy"] + item["y2"]) if "y2" in item else y.value(top)))
-            colour = items[0].get("stroke") or items[0].get("fill") or ""
-            lines.append(Line(mark["type"], mark["name"], colour, [run for run in runs if run]))
-        elif mark["type"] == "rule" and y:
-            rules += [(y.value(item["oy"] + item["y"]), abs(item.get("x2", 0) - item["x"]))
-                      for item in items if item.get("y2", item["y"]) == item["y"]]
-        elif mark["type"] == "rect" and x:
-            rects += [(x.value(item["ox"] + item["x"]), x.value(item["ox"] + item["x"] + item["width"]))
-                      for item in items if "width" in item]
-    return Panel(x, y, lines, rules, rects, texts)
+                runs[-1].append((x.value(item["x"]), y.value(item["y"]),
+                                 y.value(item.get("y2", item["y"]))))
+            colour = items[0].get("stroke") if mark["type"] == "line" else items[0].get("fill")
+            lines.append(Line(mark["type"], colour or "", [run for run in runs if run]))
+        elif mark["type"] == "rect":
+            rects += [(x.value(item["x"]), x.value(item["x"] + item["width"]),
+                       item.get("opacity", 1)) for item in items if "width" in item]
+    return Panel((titles or [""])[0], lines, rects, legend(marks), texts)
+
+
+def text_colours(chart: dict[str, Any]) -> set[str]:
+    """The colours of all text that can be seen."""
+    return {item["fill"] for mark in chart["marks"] if mark["type"] == "text"
+            for item in mark["items"] if item.get("text") and item.get("opacity", 1) > 0}
 
 
 def contrast(one: str, other: str) -> float:

@@ -47,19 +47,29 @@ try {
 		await theme(job.switch_to);
 	await page.waitForTimeout(500); // one paint after the last layout
 	const seen = await page.evaluate(() => {
-		const keep = ['x', 'y', 'x2', 'y2', 'width', 'height', 'fill', 'stroke', 'text', 'defined',
-			'opacity', 'fontSize'];
-		const scene = (item, out, path, ox, oy) => {
+		const keep = ['width', 'height', 'fill', 'stroke', 'text', 'defined', 'opacity', 'fontSize'];
+		// Positions are made relative to the outermost group: one panel of the chart.
+		const scene = (item, out, panel, ox, oy) => {
 			for (const mark of item.items ?? []) {
 				if (mark.marktype === 'group') {
+					// Vega moves axes by half a pixel, so that their lines are sharp.
+					const sharp = mark.role === 'axis' ? 0.5 : 0;
 					for (const group of mark.items)
-						scene(group, out, path.concat(mark.role + ':' + (mark.name ?? '')),
-							ox + (group.x ?? 0), oy + (group.y ?? 0));
+						if (panel === undefined)
+							scene(group, out, mark.name ?? mark.role, 0, 0);
+						else
+							scene(group, out, panel, ox + (group.x ?? 0) - sharp,
+								oy + (group.y ?? 0) - sharp);
 					continue;
 				}
+				const at = (i) => ({
+					x: (i.x ?? 0) + ox, y: (i.y ?? 0) + oy,
+					...(i.x2 === undefined ? {} : { x2: i.x2 + ox }),
+					...(i.y2 === undefined ? {} : { y2: i.y2 + oy }),
+				});
 				out.push({
-					path: path.join('/'), type: mark.marktype, role: mark.role, name: mark.name ?? '',
-					items: mark.items.map((i) => Object.assign({ ox, oy },
+					panel: panel ?? '', type: mark.marktype, role: mark.role, name: mark.name ?? '',
+					items: mark.items.map((i) => Object.assign(at(i),
 						...keep.filter((k) => i[k] !== undefined).map((k) => ({ [k]: i[k] })))),
 				});
 			}
@@ -80,7 +90,7 @@ try {
 				outputs: cell.model.outputs?.toJSON() ?? [],
 				charts: window.tgViews(cell).map((view) => ({
 					width: view.width(), height: view.height(), background: view.background(),
-					marks: scene(view.scenegraph().root.items[0], [], [], 0, 0),
+					marks: scene(view.scenegraph().root.items[0], [], undefined, 0, 0),
 				})),
 			})),
 		};
