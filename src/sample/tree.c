@@ -234,19 +234,9 @@ static void settle(struct tg_tree *t)
 			tg_usage_add(&t->retired, &left);
 			continue;
 		}
-		p->folded = true;
-		if (tg_usage_take(&a->credit, &left, t->env->tick_ns))
-			continue;
-		tg_usage_look_again(a, t->env);
-		/* if it has gone itself meanwhile, the next reading settles both at once */
-		if (a->late_gone || tg_usage_take(&a->late, &left, t->env->tick_ns)) {
-			tg_usage_add(&a->late_used, &left);
-			tg_usage_add(&t->carry, &left);
-			a->read_now = true;
-			continue;
-		}
-		p->folded = false;
-		tg_usage_add(&t->retired, &left);
+		p->folded = tg_usage_settle(a, &left, t->env, &t->carry);
+		if (!p->folded)
+			tg_usage_add(&t->retired, &left);
 	}
 }
 

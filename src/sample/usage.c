@@ -33,22 +33,34 @@ struct tg_usage tg_usage_gain(const struct tg_process *p, const struct tg_usage 
 	return gain;
 }
 
-bool tg_usage_take(struct tg_usage *gain, const struct tg_usage *part, int64_t tick_ns)
+static bool covers_cpu(const struct tg_usage *gain, const struct tg_usage *part, int64_t tick_ns)
 {
-	bool io = gain->io_known && part->io_known;
+	return gain->cpu_ns >= part->cpu_ns - 2 * tick_ns;
+}
 
-	if (gain->cpu_ns < part->cpu_ns - 2 * tick_ns)
-		return false;
-	for (size_t i = 0; io && i < TG_IOS; i++)
+/* What may not be read is no evidence against it. */
+static bool covers_io(const struct tg_usage *gain, const struct tg_usage *part)
+{
+	if (!gain->io_known || !part->io_known)
+		return true;
+	for (size_t i = 0; i < TG_IOS; i++)
 		if (gain->io[i] < part->io[i])
 			return false;
-	gain->cpu_ns = TG_MAX(gain->cpu_ns - part->cpu_ns, 0);
-	for (size_t i = 0; io && i < TG_IOS; i++)
-		gain->io[i] -= part->io[i];
 	return true;
 }
 
-void tg_usage_look_again(struct tg_process *p, struct tg_env *env)
+static void take_cpu(struct tg_usage *from, const struct tg_usage *part)
+{
+	from->cpu_ns = TG_MAX(from->cpu_ns - part->cpu_ns, 0);
+}
+
+static void take_io(struct tg_usage *from, const struct tg_usage *part)
+{
+	for (size_t i = 0; from->io_known && part->io_known && i < TG_IOS; i++)
+		from->io[i] -= part->io[i];
+}
+
+static void look_again(struct tg_process *p, struct tg_env *env)
 {
 	struct tg_usage now;
 
@@ -63,4 +75,38 @@ void tg_usage_look_again(struct tg_process *p, struct tg_env *env)
 	p->late.cpu_ns = now.cpu_ns - p->waited_ns;
 	for (size_t i = 0; p->late.io_known && i < TG_IOS; i++)
 		p->late.io[i] = now.io[i] - p->io[i];
+}
+
+/*
+ * CPU time and I/O are two files, read one after the other, and a child may be waited for between
+ * them: the first look then shows its I/O, but its CPU time only the second. Hence the two are
+ * looked for apart, and it counts as waited for when both are found.
+ */
+bool tg_usage_settle(struct tg_process *p, const struct tg_usage *part, struct tg_env *env,
+	struct tg_usage *carry)
+{
+	bool cpu = covers_cpu(&p->credit, part, env->tick_ns), io = covers_io(&p->credit, part);
+	struct tg_usage late = *part;
+
+	if (!cpu || !io) {
+		look_again(p, env);
+		/* if it has gone itself meanwhile, the next reading settles both at once */
+		if (!p->late_gone && ((!cpu && !covers_cpu(&p->late, part, env->tick_ns)) ||
+					     (!io && !covers_io(&p->late, part))))
+			return false;
+		if (!cpu)
+			take_cpu(&p->late, part);
+		if (!io)
+			take_io(&p->late, part);
+		late.cpu_ns = cpu ? 0 : part->cpu_ns;
+		late.io_known = !io && part->io_known;
+		tg_usage_add(&p->late_used, &late);
+		tg_usage_add(carry, &late);
+		p->read_now = true;
+	}
+	if (cpu)
+		take_cpu(&p->credit, part);
+	if (io)
+		take_io(&p->credit, part);
+	return true;
 }

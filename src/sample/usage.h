@@ -16,10 +16,13 @@ void tg_usage_add(struct tg_usage *to, const struct tg_usage *u);
 /* What `p` may have got from children since `before`: their CPU time, and any I/O. */
 struct tg_usage tg_usage_gain(const struct tg_process *p, const struct tg_usage *before);
 
-/* Take `part` off `gain` if it can be in there. */
-bool tg_usage_take(struct tg_usage *gain, const struct tg_usage *part, int64_t tick_ns);
-
-/* Read `p` a second time in this reading, if not done yet, into p->late; or p->late_gone. */
-void tg_usage_look_again(struct tg_process *p, struct tg_env *env);
+/*
+ * Look for `part`, what a child had used when it was last seen, in what `p` has gained in this
+ * reading, looking at `p` a second time when needed. Returns false when `p` cannot have it: it
+ * has not waited for that child. Else the gain is used up by it, and what the first look at `p`
+ * did not show yet, so that a sum of this reading lacks it, is added to `carry`.
+ */
+bool tg_usage_settle(struct tg_process *p, const struct tg_usage *part, struct tg_env *env,
+	struct tg_usage *carry);
 
 #endif
