@@ -137,12 +137,14 @@ static int take(struct tg_reader *r, const struct link *link)
 	struct tg_chunk_header h;
 	int k = scan_to(r, link->begin);
 
-	if (k == 0)
-		k = read_head(r, link->offset, &h);
-	if (k == 0)
-		k = tg_index_summary(&r->index, &r->zip, &h, link->offset,
-			(const uint8_t *)r->chunk.data + TG_CHUNK_HEADER, true);
-	if (k < 0)
+	if (k)
+		return k;
+	k = read_head(r, link->offset, &h);
+	if (k)
+		return k;
+	k = tg_index_summary(&r->index, &r->zip, &h, link->offset,
+		(const uint8_t *)r->chunk.data + TG_CHUNK_HEADER, true);
+	if (k)
 		return k;
 	r->scan.pos = link->offset + TG_CHUNK_HEADER + h.length;
 	r->scan.next_sequence = h.sequence + 1;

@@ -19,13 +19,12 @@ void tg_index_release(struct tg_index *x)
 		free((char *)x->session[i].json);
 	free(x->session);
 	for (size_t i = 0; i < x->n_tables; i++) {
-		tg_table_free(x->table[i]->def);
-		free(x->table[i]->places.p);
-		for (size_t k = 0; k < x->table[i]->n_sections; k++)
-			free(x->table[i]->section[k].offsets);
-		free(x->table[i]->section);
-		free(x->table[i]->group);
-		free(x->table[i]);
+		tg_table_free(x->table[i].def);
+		free(x->table[i].places.p);
+		for (size_t k = 0; k < x->table[i].n_sections; k++)
+			free(x->table[i].section[k].offsets);
+		free(x->table[i].section);
+		free(x->table[i].group);
 	}
 	free(x->table);
 	free(x->events.p);
@@ -37,12 +36,12 @@ void tg_index_release(struct tg_index *x)
 
 struct tg_index_table *tg_index_table(struct tg_index *x, uint32_t number)
 {
-	if (x->last_table < x->n_tables && x->table[x->last_table]->number == number)
-		return x->table[x->last_table];
+	if (x->last_table < x->n_tables && x->table[x->last_table].number == number)
+		return &x->table[x->last_table];
 	for (size_t i = 0; i < x->n_tables; i++)
-		if (x->table[i]->number == number) {
+		if (x->table[i].number == number) {
 			x->last_table = i;
-			return x->table[i];
+			return &x->table[i];
 		}
 	return NULL;
 }
@@ -53,13 +52,10 @@ static struct tg_index_table *get_table(struct tg_index *x, uint32_t number, uin
 
 	if (t || x->n_tables >= TG_TABLES_MAX)
 		return t;
-	t = tg_xcalloc(1, sizeof(*t));
-	t->number = number;
-	t->session = session;
 	TG_GROW(x->table, x->n_tables + 1, x->cap_tables);
-	x->last_table = x->n_tables;
-	x->table[x->n_tables++] = t;
-	return t;
+	x->last_table = x->n_tables++;
+	x->table[x->last_table] = (struct tg_index_table){ .number = number, .session = session };
+	return &x->table[x->last_table];
 }
 
 static void add_place(struct tg_places *places, const struct tg_place *place)

@@ -57,7 +57,7 @@ struct tg_index_table {
 struct tg_index {
 	struct tg_session *session;
 	size_t n_sessions, cap_sessions;
-	struct tg_index_table **table; /* in file order */
+	struct tg_index_table *table; /* in file order */
 	size_t n_tables, cap_tables;
 	size_t last_table; /* position of the one looked up last */
 	struct tg_places events;
@@ -70,7 +70,7 @@ struct tg_index {
 void tg_index_init(struct tg_index *x);
 void tg_index_release(struct tg_index *x);
 
-/* The table of this number, or NULL. */
+/* The table of this number, or NULL; valid until something is added. */
 struct tg_index_table *tg_index_table(struct tg_index *x, uint32_t number);
 
 /*

@@ -23,7 +23,7 @@ static void publish(struct tg_reader *r)
 	r->table = tg_xcalloc(x->n_tables + 1, sizeof(*r->table));
 	r->n_tables = 0;
 	for (size_t i = 0; i < x->n_tables; i++) {
-		const struct tg_index_table *from = x->table[i];
+		const struct tg_index_table *from = &x->table[i];
 		const struct tg_places *places = &from->places;
 		struct tg_table *to = &r->table[r->n_tables];
 

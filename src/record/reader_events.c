@@ -11,7 +11,7 @@
 #include "base/mem.h"
 
 /* Span numbers that were handed over; open addressing, at most half full. */
-#define SEEN_MAX (1u << 20)
+#define SEEN_MAX ((size_t)1 << 20)
 
 struct seen {
 	uint64_t *slot; /* number + 1; 0: free */

@@ -88,7 +88,7 @@ int tg_resume_read(struct tg_resume *out, int fd, const char *path, const char *
 		.next_entity = spans.next_entity,
 	};
 	for (size_t i = 0; i < reader->index.n_tables; i++)
-		out->next_table = TG_MAX(out->next_table, reader->index.table[i]->number + 1);
+		out->next_table = TG_MAX(out->next_table, reader->index.table[i].number + 1);
 out:
 	tg_spans_release(&spans);
 	tg_reader_close(reader);

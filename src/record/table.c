@@ -23,20 +23,24 @@ static void dump_metric(struct tg_jw *w, const struct tg_metric *m)
 	tg_jw_end_object(w);
 }
 
-/* Position of `m` in the list; columns of one metric mostly follow each other, so look back. */
-static size_t find_metric(const struct tg_metric **list, size_t n, const struct tg_metric *m)
+/*
+ * Position among the distinct metrics; first[k] is the first column of the k-th. Columns of one
+ * metric mostly follow each other, so look back.
+ */
+static size_t find_metric(
+	const struct tg_column *column, const size_t *first, size_t n, const struct tg_metric *m)
 {
-	for (size_t i = n; i-- > 0;)
-		if (list[i] == m)
-			return i;
+	for (size_t k = n; k-- > 0;)
+		if (column[first[k]].metric == m)
+			return k;
 	return n;
 }
 
 void tg_table_dump(struct tg_buf *out, uint32_t number, const char *name,
 	const struct tg_column *column, size_t n)
 {
-	const struct tg_metric **list = tg_xcalloc(n + 1, sizeof(*list));
-	size_t n_list = 0;
+	size_t *first = tg_xcalloc(n + 1, sizeof(*first));
+	size_t n_metrics = 0;
 	struct tg_jw w;
 
 	tg_jw_init(&w, out);
@@ -46,16 +50,16 @@ void tg_table_dump(struct tg_buf *out, uint32_t number, const char *name,
 	tg_jw_key(&w, "metrics");
 	tg_jw_begin_array(&w);
 	for (size_t i = 0; i < n; i++) {
-		if (find_metric(list, n_list, column[i].metric) < n_list)
+		if (find_metric(column, first, n_metrics, column[i].metric) < n_metrics)
 			continue;
-		list[n_list++] = column[i].metric;
+		first[n_metrics++] = i;
 		dump_metric(&w, column[i].metric);
 	}
 	tg_jw_end_array(&w);
 	tg_jw_key(&w, "columns");
 	tg_jw_begin_array(&w);
 	for (size_t i = 0; i < n; i++) {
-		size_t k = find_metric(list, n_list, column[i].metric);
+		size_t k = find_metric(column, first, n_metrics, column[i].metric);
 
 		tg_jw_begin_array(&w);
 		tg_jw_int(&w, (int64_t)k);
@@ -64,7 +68,7 @@ void tg_table_dump(struct tg_buf *out, uint32_t number, const char *name,
 	}
 	tg_jw_end_array(&w);
 	tg_jw_end_object(&w);
-	free(list);
+	free(first);
 }
 
 static int find_name(const char *const *list, size_t n, const char *name)

@@ -209,8 +209,8 @@ static int write_summary(struct tg_writer *w)
 	w->due = false;
 	if (r == 0)
 		w->last_summary = offset;
-	if (r == 0 || r == -EMSGSIZE || w->n_entries > 2 * PENDING_CHUNKS ||
-		values > 2 * PENDING_VALUES)
+	if (r == 0 || r == -EMSGSIZE || w->n_entries > 2 * (size_t)PENDING_CHUNKS ||
+		values > 2 * (size_t)PENDING_VALUES)
 		forget_pending(w);
 	tg_buf_release(&open);
 	free(section);
