@@ -95,6 +95,10 @@ int tg_mark_start(struct tg_mark **out, const struct tg_mark_start *start, struc
 		return r;
 	if (fd >= 0) {
 		*out = new_mark(fd);
+		if (start->interval_ns > 0)
+			tg_mark_set(*out, "interval_ns", start->interval_ns);
+		if (start->idle_interval_ns > 0)
+			tg_mark_set(*out, "idle_interval_ns", start->idle_interval_ns);
 		if (start->root > 0)
 			tg_mark_root(*out, start->root);
 		return 0;

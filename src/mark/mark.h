@@ -31,11 +31,12 @@ struct tg_mark_start {
 };
 
 /*
- * Connect to the recorder of `id` where one answers (and hand over `root`), else start one: our
- * executable in the role `recorder`, in a session of its own, with one end of a socket pair. Does
- * not wait for it: what is sent before it is up is read when it is. It is no child of ours. Signal
- * mask, dispositions and descriptors of the caller do not reach it. 0 or -errno. `id` is letters,
- * digits, '.', '_' and '-', at most 64. A relative `output` is relative to our working folder.
+ * Connect to the recorder of `id` where one answers (and hand over root and intervals), else start
+ * one: our executable in the role `recorder`, in a session of its own, with one end of a socket
+ * pair. Does not wait for it: what is sent before it is up is read when it is. It is no child of
+ * ours. Signal mask, dispositions and descriptors of the caller do not reach it. 0 or -errno. `id`
+ * is letters, digits, '.', '_' and '-', at most 64. A relative `output` is relative to our working
+ * folder.
  */
 int tg_mark_start(struct tg_mark **out, const struct tg_mark_start *start, struct tg_err *err);
 

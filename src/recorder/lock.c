@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <sys/file.h>
@@ -13,6 +14,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "mark/address.h"
 #include "mark/protocol.h"
 
@@ -46,6 +48,25 @@ int tg_lock_take(const char *path, struct tg_err *err)
 			return fd;
 		close(fd);
 	}
+}
+
+int tg_lock_name(struct tg_buf *out, const char *file, struct tg_err *err)
+{
+	const char *slash = strrchr(file, '/');
+	char *folder = tg_xmemdup0(file, slash ? (size_t)(slash - file) + 1 : 0);
+	char *real = realpath(*folder ? folder : ".", NULL);
+	uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+	const char *part[] = { real ? real : folder, "/", slash ? slash + 1 : file };
+	int r = tg_paths_runtime(out, err);
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(part); i++)
+		for (const char *p = part[i]; *p; p++)
+			hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
+	if (r == 0)
+		tg_buf_addf(out, "/file-%016" PRIx64 ".lock", hash);
+	free(real);
+	free(folder);
+	return r;
 }
 
 void tg_lock_drop(const char *path, int lock)

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One recorder an id: a lock in the runtime folder (never on the recording, whose file system may
- * not have locks). Who comes second hands its starter's socket to the first, with all that was sent
- * into it already, so that no mark is lost when two are started at once.
+ * One recorder an id, one writer a file: locks in the runtime folder (never on the recording, whose
+ * file system may not have locks). Who comes second hands its starter's socket to the first, with
+ * all that was sent into it already, so that no mark is lost when two are started at once.
  */
 #ifndef TG_RECORDER_LOCK_H
 #define TG_RECORDER_LOCK_H
 
 #include <sys/types.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 
 /* Returns a descriptor that holds the lock; -EWOULDBLOCK when another has it; -errno. */
 int tg_lock_take(const char *path, struct tg_err *err);
+
+/*
+ * Append the path of the lock for writing `file`: by the name of its folder as it really is, so
+ * that recorders of several ids with one output do not write into each other. 0 or -errno.
+ */
+int tg_lock_name(struct tg_buf *out, const char *file, struct tg_err *err);
 
 /* Remove the file and let go. */
 void tg_lock_drop(const char *path, int lock);

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "record/writer.h"
+#include "recorder/lock.h"
 #include "recorder/prune.h"
 
 #define UNWRITTEN_MAX (1u << 20) /* bytes of events kept until the file takes them */
@@ -40,6 +41,8 @@ struct tg_output {
 struct work {
 	struct tg_output *o;
 	struct tg_writer *writer;
+	int lock; /* makes us the file's only writer */
+	struct tg_buf lock_path;
 	uint32_t table; /* the table that starts, or started */
 	struct tg_column *column;
 	size_t n_columns;
@@ -219,6 +222,24 @@ static void take(struct work *w, struct tg_item *item)
 	}
 }
 
+/* Open `name` with its lock. -EEXIST when it is another's, or is being written by another. */
+static int open_locked(struct work *w, const char *name, struct tg_err *err)
+{
+	int r;
+
+	tg_buf_clear(&w->lock_path);
+	r = tg_lock_name(&w->lock_path, name, err);
+	if (r < 0)
+		return r;
+	w->lock = tg_lock_take(w->lock_path.data, err);
+	if (w->lock < 0)
+		return w->lock == -EWOULDBLOCK ? -EEXIST : w->lock;
+	r = tg_writer_open(&w->writer, name, w->o->session_json, err);
+	if (r < 0)
+		tg_lock_drop(w->lock_path.data, w->lock);
+	return r;
+}
+
 /* Open the first name that can be had. Returns 0 or -errno with a sentence. */
 static int open_file(struct work *w, struct tg_buf *name, struct tg_err *err)
 {
@@ -227,7 +248,7 @@ static int open_file(struct work *w, struct tg_buf *name, struct tg_err *err)
 	for (int i = 1; i <= TG_OUTPUT_NAMES && r == -EEXIST; i++) {
 		tg_buf_clear(name);
 		tg_output_name(name, w->o->path, i);
-		r = tg_writer_open(&w->writer, name->data, w->o->session_json, err);
+		r = open_locked(w, name->data, err);
 	}
 	return r;
 }
@@ -280,7 +301,7 @@ static void prune(struct tg_output *o)
 
 static void *run(void *arg)
 {
-	struct work w = { .o = arg, .events = TG_BUF_INIT };
+	struct work w = { .o = arg, .lock_path = TG_BUF_INIT, .events = TG_BUF_INIT };
 	bool finish = false;
 
 	while (!finish) {
@@ -302,7 +323,9 @@ static void *run(void *arg)
 			add_loss_events(&w);
 		write_events(&w);
 		tg_writer_finish(w.writer);
+		tg_lock_drop(w.lock_path.data, w.lock);
 	}
+	tg_buf_release(&w.lock_path);
 	tg_buf_release(&w.events);
 	free(w.column);
 	return NULL;

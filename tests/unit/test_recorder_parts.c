@@ -486,7 +486,7 @@ static void test_names(const char *dir)
 {
 	struct tg_buf path = TG_BUF_INIT, second = TG_BUF_INIT;
 	struct tg_output_state state;
-	struct tg_output *o;
+	struct tg_output *o, *other;
 
 	check_name("/a/b.tacho", 1, "/a/b.tacho");
 	check_name("/a/b.tacho", 2, "/a/b-2.tacho");
@@ -508,6 +508,22 @@ static void test_names(const char *dir)
 		T_EQ_I(state.session, i == 3 ? 2 : 1);
 		T_EQ_I(tg_output_finish(o, 20000), 0);
 	}
+	/* one that is being written is another's, whatever its sessions say; also by another path
+	 */
+	T_EQ_I(tg_output_start(&o, path.data, "{\"host\":\"h\",\"boot_id\":\"b\"}", 8192, false),
+		0);
+	wait_output(o, &state);
+	T_EQ_S(state.file, path.data);
+	tg_buf_clear(&path);
+	tg_buf_addf(&path, "%s/../%s/names.tacho", dir, strrchr(dir, '/') + 1);
+	T_EQ_I(tg_output_start(
+		       &other, path.data, "{\"host\":\"other\",\"boot_id\":\"b\"}", 8192, false),
+		0);
+	wait_output(other, &state);
+	T_OK(state.open && strstr(state.file, "/names-2.tacho"));
+	T_EQ_I(state.session, 2);
+	T_EQ_I(tg_output_finish(other, 20000), 0);
+	T_EQ_I(tg_output_finish(o, 20000), 0);
 	tg_buf_release(&path);
 	tg_buf_release(&second);
 }
@@ -538,6 +554,7 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!mkdtemp(dir))
 		return 99;
+	setenv("XDG_RUNTIME_DIR", dir, 1);
 	test_queue();
 	test_queue_threads();
 	test_pace();
