@@ -394,6 +394,10 @@ static void test_same_words(void)
 		tg_buf_clear(&notebook);
 		tg_word_help(&word[i], "tachograph", &notebook);
 		T_EQ_S(cli.data, notebook.data);
+		tg_buf_clear(&call);
+		tg_buf_addf(&call, "%s/../man/tachograph-%s.1", t_dir(), word[i].name);
+		if (strcmp(word[i].name, "help") != 0 && !T_OK(access(call.data, R_OK) == 0))
+			fprintf(stderr, "# no %s\n", call.data);
 	}
 	T_OK(both >= 6);
 	tg_buf_release(&cli);
