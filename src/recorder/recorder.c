@@ -185,7 +185,7 @@ static int64_t next_moment(const struct recorder *r, int64_t now)
 
 	if (r->job)
 		next = TG_MIN(next, tg_job_next(r->job));
-	if (!r->state.open && !r->state.failed)
+	if (now < r->opening_until)
 		next = TG_MIN(next, r->opening_until);
 	if (r->lonely_since)
 		next = TG_MIN(next, r->lonely_since + r->o.linger_ns);
