@@ -30,7 +30,7 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 def draw(program, folder, *args, **environment):
     done = subprocess.run([program, folder, *map(str, args)], capture_output=True, text=True,
                           env={**os.environ, **environment}, timeout=60)
-    assert done.returncode == 0 and not done.stderr, (done.returncode, done.stderr)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), done
     return pathlib.Path(folder)
 
 
