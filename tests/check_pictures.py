@@ -45,6 +45,8 @@ def check_svg(text):
     assert len(ids) == len(set(ids)) and all(i.startswith("tg1") for i in ids), ids
     tags = {e.tag.removeprefix(name) for e in root.iter()}
     assert tags <= {"svg", "title", "desc", "style", "g", "rect", "path", "circle", "text"}, tags
+    # the classes of the page around it must not meet ours
+    assert all(c.startswith("tg-") for e in root.iter() for c in e.get("class", "").split())
     assert not any(a.startswith("on") or "href" in a for e in root.iter() for a in e.attrib)
     for selector in re.findall(r"^([^@{}]+)\{", root.find(name + "style").text, re.M):
         assert all(part.strip().startswith("#tg1") for part in selector.split(",")), selector

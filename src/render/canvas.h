@@ -18,7 +18,7 @@ struct tg_pen {
 	double opacity;
 	double width; /* of the stroke; 0: filled */
 	bool dashed;
-	const char *role; /* "line", "band", "area", "limit": the class in SVG; or NULL */
+	const char *role; /* "line", "band", "area": class tg-line… in SVG; or NULL */
 };
 
 enum tg_anchor { TG_ANCHOR_START, TG_ANCHOR_MIDDLE, TG_ANCHOR_END };

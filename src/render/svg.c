@@ -18,9 +18,10 @@ struct svg {
 	struct tg_buf *out;
 };
 
-static const char *const ink_class[TG_N_INKS] = {
-	[TG_INK_TEXT] = "t", [TG_INK_MUTED] = "m", [TG_INK_GRID] = "g", [TG_INK_BACK] = "b"
-};
+static const char *const ink_class[TG_N_INKS] = { [TG_INK_TEXT] = "tg-t",
+	[TG_INK_MUTED] = "tg-m",
+	[TG_INK_GRID] = "tg-g",
+	[TG_INK_BACK] = "tg-b" };
 
 /* Coordinates have one decimal: a tenth of a pixel. `out` has room for 24 bytes. */
 static size_t write_tenths(double v, char *out)
@@ -103,9 +104,9 @@ static void put_paint(struct tg_buf *out, const struct tg_pen *pen)
 	const char *cls = ink_class[pen->ink];
 
 	if (cls || pen->role)
-		tg_buf_addf(out, " class=\"%s%s%s%s\"", cls ? cls : "",
+		tg_buf_addf(out, " class=\"%s%s%s%s%s\"", cls ? cls : "",
 			cls && pen->width > 0 ? "l" : "", cls && pen->role ? " " : "",
-			pen->role ? pen->role : "");
+			pen->role ? "tg-" : "", pen->role ? pen->role : "");
 	if (!cls)
 		tg_buf_addf(out, " %s=\"#%06x\"", attr, tg_ink_light(pen->ink));
 	put_opacity(out, pen->width > 0 ? "stroke-opacity" : "fill-opacity", pen->opacity);
@@ -120,7 +121,7 @@ static void svg_begin(struct tg_canvas *cv, const char *role, const char *name)
 {
 	struct tg_buf *out = ((struct svg *)cv)->out;
 
-	tg_buf_addf(out, "<g class=\"%s\" data-name=\"", role);
+	tg_buf_addf(out, "<g class=\"tg-%s\" data-name=\"", role);
 	put_name(out, name ? name : "");
 	tg_buf_adds(out, "\">\n");
 }
@@ -197,7 +198,7 @@ static void svg_text(struct tg_canvas *cv, const struct tg_label *at, const char
 	put_attr(out, "x", at->x);
 	put_attr(out, "y", at->y);
 	put_attr(out, "font-size", at->size);
-	tg_buf_addf(out, " class=\"%s%s\"", cls ? cls : "", at->halo ? " h" : "");
+	tg_buf_addf(out, " class=\"%s%s\"", cls ? cls : "", at->halo ? " tg-h" : "");
 	if (!cls)
 		tg_buf_addf(out, " fill=\"#%06x\"", tg_ink_light(at->ink));
 	if (at->bold)
@@ -223,12 +224,12 @@ static void put_style(struct tg_buf *out, const char *id)
 		const char *cls, *property, *name;
 		enum tg_ink ink;
 	} rule[] = {
-		{ "t", "fill", "text", TG_INK_TEXT },
-		{ "tl", "stroke", "text", TG_INK_TEXT },
-		{ "m", "fill", "mute", TG_INK_MUTED },
-		{ "g", "fill", "grid", TG_INK_GRID },
-		{ "gl", "stroke", "grid", TG_INK_GRID },
-		{ "b", "fill", "back", TG_INK_BACK },
+		{ "tg-t", "fill", "text", TG_INK_TEXT },
+		{ "tg-tl", "stroke", "text", TG_INK_TEXT },
+		{ "tg-m", "fill", "mute", TG_INK_MUTED },
+		{ "tg-g", "fill", "grid", TG_INK_GRID },
+		{ "tg-gl", "stroke", "grid", TG_INK_GRID },
+		{ "tg-b", "fill", "back", TG_INK_BACK },
 	};
 
 	tg_buf_adds(out, "<style>\n");
@@ -245,10 +246,11 @@ static void put_style(struct tg_buf *out, const char *id)
 			rule[i].property, tg_ink_light(rule[i].ink), rule[i].property,
 			rule[i].name);
 	tg_buf_addf(out,
-		"#%s .h{paint-order:stroke;stroke-width:3px;stroke-linejoin:round;stroke:#ffffff;"
+		"#%s "
+		".tg-h{paint-order:stroke;stroke-width:3px;stroke-linejoin:round;stroke:#ffffff;"
 		"stroke:var(--tg-back)}\n"
 		"#%s path{stroke-linejoin:round;stroke-linecap:round}\n"
-		"#%s .limit,#%s [stroke-dasharray]{stroke-linecap:butt}\n</style>\n",
+		"#%s .tg-limit,#%s [stroke-dasharray]{stroke-linecap:butt}\n</style>\n",
 		id, id, id, id);
 }
 

@@ -59,7 +59,7 @@ static size_t svg_points(const char *svg, size_t which, const char *cls, struct 
 	size_t n = 0, cap = 0;
 
 	for (size_t i = 0; i <= which && s; i++)
-		s = strstr(s + 1, "<g class=\"series\"");
+		s = strstr(s + 1, "<g class=\"tg-series\"");
 	if (!s)
 		return 0;
 	end = strstr(s, "</g>");
@@ -250,7 +250,7 @@ static void test_values_agree(void)
 		const struct tg_json *view = tg_json_at(tg_json_get(json, "vconcat"), p);
 		double pixel_value = box->y_max / (box->bottom - box->top), x_end, y_end;
 		struct tg_point *points = NULL;
-		size_t n_points = svg_points(svg.data, p, "line", &points);
+		size_t n_points = svg_points(svg.data, p, "tg-line", &points);
 		const char *x_field = layer_field(view, "line", "x", &x_end);
 		const char *y_field = layer_field(view, "line", "y", &y_end);
 		uint32_t ink = tg_ink_light(TG_INK_HUE + c.panel[p].series[0].hue);
@@ -316,7 +316,7 @@ static void test_spike(void)
 	tg_layout_init(&l, &c);
 	tg_chart_svg(&c, "t", &svg);
 	T_OK(svg.len < 150000);
-	n = svg_points(svg.data, 0, "band", &points);
+	n = svg_points(svg.data, 0, "tg-band", &points);
 	T_OK(n > 100 && n < 3000);
 	for (size_t i = 0; i < n; i++) {
 		if (points[i].y < highest) {
@@ -455,8 +455,8 @@ static void test_cells_agree(void)
 		const struct tg_json *row = tg_json_at(rows, i);
 		double y = b->top + TG_CELL_HEIGHT * (double)i;
 		double seconds = l.t_end / (b->time1 - b->time0);
-		double x = svg_attribute(svg.data, i, "class=\"cell\"", " x=\"");
-		double w = svg_attribute(svg.data, i, "class=\"cell\"", " width=\"");
+		double x = svg_attribute(svg.data, i, "class=\"tg-cell\"", " x=\"");
+		double w = svg_attribute(svg.data, i, "class=\"tg-cell\"", " width=\"");
 
 		T_NEAR((x - b->time0) * seconds, c.cell[i].t0, 0.1 * seconds);
 		T_NEAR(w * seconds, fmax(c.cell[i].t1 - c.cell[i].t0, 2 * seconds), 0.1 * seconds);
@@ -475,9 +475,9 @@ static void test_cells_agree(void)
 				continue;
 			}
 			T_NEAR(tg_json_num(value, NAN), v, 1e-3 * v);
-			T_NEAR(svg_attribute(svg.data, bars, "class=\"bar\"", " width=\""),
+			T_NEAR(svg_attribute(svg.data, bars, "class=\"tg-bar\"", " width=\""),
 				fmax(v / b->full[k] * room, 1), 0.06);
-			T_NEAR(svg_attribute(svg.data, bars++, "class=\"bar\"", " y=\""), y + 5,
+			T_NEAR(svg_attribute(svg.data, bars++, "class=\"tg-bar\"", " y=\""), y + 5,
 				0.06);
 			T_NEAR(pixels, v / b->full[k] * room, 1.5);
 		}

@@ -92,7 +92,7 @@ static void test_lone_bucket(void)
 
 	s->bucket[700] = (struct tg_bucket){ s->bucket[700].t0, s->bucket[700].t1, 5, 5, 5 };
 	draw_all(&c, &svg);
-	T_OK(strstr(svg.data, "r=\"1.7\" class=\"line\"") != NULL);
+	T_OK(strstr(svg.data, "r=\"1.7\" class=\"tg-line\"") != NULL);
 	tg_chart_free(&c);
 	tg_buf_release(&svg);
 }
@@ -108,7 +108,7 @@ static void test_many_bands(void)
 		tg_chart_band(&c, "[1] cell", i, i + 0.9, i == 5000);
 	draw_all(&c, &svg);
 	T_OK(svg.len < 400000);
-	for (const char *p = svg.data; (p = strstr(p, " cell\"")); p++)
+	for (const char *p = svg.data; (p = strstr(p, " tg-cell\"")); p++)
 		n++;
 	T_OK(n > 500 && n < 2000);
 	tg_chart_vega(&c, &vega);
