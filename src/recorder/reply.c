@@ -95,6 +95,7 @@ void tg_reply_json(const struct tg_reply *u, int64_t n, pid_t root, const struct
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	char host[256] = "";
 	struct tg_jw w;
+	double busy;
 
 	gethostname(host, sizeof(host) - 1);
 	tg_jw_init(&w, out);
@@ -109,8 +110,10 @@ void tg_reply_json(const struct tg_reply *u, int64_t n, pid_t root, const struct
 		memory != TG_MISSING ? memory : now_value(u, TG_REPLY_TREE_RSS_BYTES));
 	if (cpus > 0) {
 		tg_jw_kint(&w, "cpu_count", cpus);
-		add_fixed(&w, "host_cpu_percent",
-			100.0 * rate(u, TG_REPLY_NODE_BUSY_NS) / (double)cpus);
+		/* /proc/stat moves in ticks: a short interval can seem to hold more than there is
+		 */
+		busy = 100.0 * rate(u, TG_REPLY_NODE_BUSY_NS) / (double)cpus;
+		add_fixed(&w, "host_cpu_percent", busy > 100.0 ? 100.0 : busy);
 	}
 	add_node_memory(&w, u);
 	if (limits->cores_milli != TG_MISSING) {

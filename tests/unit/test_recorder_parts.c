@@ -1,26 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of the recorder on their own, with clocks and file systems played. */
+/* The parts of the recorder on their own, with clocks played. */
 #include "tap.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "record/format.h"
-#include "record/reader.h"
 #include "recorder/crowd.h"
 #include "recorder/live.h"
-#include "recorder/lock.h"
-#include "recorder/output.h"
 #include "recorder/pace.h"
 #include "recorder/queue.h"
-#include "recorder/rows.h"
+#include "recorder/reply.h"
 #include "recorder/watch.h"
 
 #include "base/mem.h"
@@ -363,198 +357,68 @@ static void test_watch(void)
 	tg_watch_release(&a);
 }
 
-static void check_name(const char *path, int i, const char *want)
+/* The answer to usage: what is unknown is left out, also before there is a rate. */
+static void test_reply(void)
 {
-	struct tg_buf b = TG_BUF_INIT;
+	static const struct tg_metric m[] = {
+		{ "tree.cpu_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0, "" },
+		{ "tree.rss_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, "" },
+		{ "node.cpu_busy_ns", "ns", TG_COUNTER, TG_SCOPE_NODE, 0, "" },
+		{ "node.mem_total_bytes", "bytes", TG_GAUGE, TG_SCOPE_NODE, 0, "" },
+		{ "node.mem_used_bytes", "bytes", TG_GAUGE, TG_SCOPE_NODE, 0, "" },
+	};
+	struct tg_column column[TG_ARRAY_SIZE(m)] = { 0 };
+	int64_t value[TG_ARRAY_SIZE(m)] = { 5, 4096, 7, 1000, TG_MISSING };
+	struct tg_reading reading = { .t_ns = TG_NS_PER_S,
+		.column = column,
+		.value = value,
+		.n = TG_ARRAY_SIZE(m),
+		.generation = 1 };
+	struct tg_limits none = { .cores_milli = TG_MISSING, .memory_bytes = TG_MISSING };
+	struct tg_limits some = { .cores_milli = 1500,
+		.memory_bytes = 99,
+		.cores_why = "cpuset",
+		.memory_why = "machine" };
+	struct tg_buf out = TG_BUF_INIT;
+	struct tg_reply u = { 0 };
 
-	tg_output_name(&b, path, i);
-	T_EQ_S(b.data, want);
-	tg_buf_release(&b);
-}
-
-/* Wait until the output is open, or has failed. */
-static void wait_output(struct tg_output *o, struct tg_output_state *state)
-{
-	do {
-		usleep(1000);
-		tg_output_state(o, state);
-	} while (!state->open && !state->failed);
-}
-
-static const struct tg_metric metric = { "tree.cpu_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0,
-	"CPU time" };
-
-static int add_event(void *ctx, uint32_t session, const char *json, size_t len)
-{
-	(void)session;
-	tg_buf_add(ctx, json, len);
-	tg_buf_addc(ctx, '\n');
-	return 0;
-}
-
-/* All events of a file, one a line. */
-static void read_events(const char *path, struct tg_buf *events)
-{
-	struct tg_reader *reader;
-
-	tg_buf_clear(events);
-	if (!T_OK(tg_reader_open(&reader, path, NULL) == 0))
-		return;
-	tg_reader_events(reader, add_event, events);
-	T_OK(tg_reader_damage(reader)->ended);
-	tg_reader_close(reader);
-}
-
-/* A file that takes nothing for a while: nobody waits, the loss is one gap, the rest is there. */
-static void test_overflow(const char *dir)
-{
-	struct tg_output_state state;
-	struct tg_events e = { .lines = TG_BUF_INIT };
-	struct tg_buf events = TG_BUF_INIT;
-	struct tg_column column = { .metric = &metric };
-	struct tg_buf path = TG_BUF_INIT;
-	int64_t value = 5, rows = 3000;
-	struct tg_output *o;
-	struct tg_rows r;
-
-	tg_buf_addf(&path, "%s/overflow.tacho", dir);
-	T_EQ_I(tg_output_start(&o, path.data, "{\"host\":\"h\",\"boot_id\":\"b\"}", 8192, false),
-		0);
-	wait_output(o, &state);
-	T_OK(state.open);
-	tg_rows_init(&r, o, state.next_table);
-	/* faster than any file: each row a block of its own, until some are refused */
-	for (int64_t t = 1; t <= 1000000 && (t <= rows || !r.gap_from); t++) {
-		struct tg_reading reading = {
-			.t_ns = t, .column = &column, .value = &value, .n = 1, .generation = 1
-		};
-
-		tg_rows_add(&r, &reading);
-		tg_rows_value(&r, t, 1, 0, t);
-		tg_rows_flush(&r, &e);
-	}
-	T_OK(r.gap_from > 0 || strstr(e.lines.data, "gap"));
-	usleep(100000);
-	tg_rows_flush(&r, &e);
-	T_EQ_I(r.gap_from, 0);
-	T_EQ_I(e.lines.len, 0);
-	T_EQ_I(tg_output_finish(o, 20000), 0);
-	read_events(path.data, &events);
-	T_OK(strstr(events.data, "\"ev\":\"gap\"") != NULL);
-	T_OK(strstr(events.data, "the file could not take more") != NULL);
-	tg_buf_release(&events);
-	tg_rows_release(&r);
-	tg_buf_release(&e.lines);
-	tg_buf_release(&path);
-}
-
-/* The folder comes later than the recorder: a sentence, then a recording. */
-static void test_late_file(const char *dir)
-{
-	struct tg_buf path = TG_BUF_INIT, folder = TG_BUF_INIT, events = TG_BUF_INIT;
-	struct tg_item item = { .kind = TG_ITEM_EVENTS };
-	struct tg_output_state state;
-	struct tg_output *o;
-
-	tg_buf_addf(&folder, "%s/later", dir);
-	tg_buf_addf(&path, "%s/x.tacho", folder.data);
-	T_EQ_I(tg_output_start(&o, path.data, "{\"host\":\"h\",\"boot_id\":\"b\"}", 8192, false),
-		0);
-	wait_output(o, &state);
-	T_OK(state.failed && !state.open);
-	T_OK(strstr(state.warning, "nothing is recorded: ") == state.warning);
-	T_EQ_I(mkdir(folder.data, 0700), 0);
-	while (!state.open) {
-		usleep(10000);
-		tg_output_state(o, &state);
-	}
-	T_OK(strstr(state.warning, "late") != NULL);
-	T_EQ_S(state.file, path.data);
-	item.data = tg_xstrdup("{\"ev\":\"note\",\"t\":1,\"text\":\"x\"}\n");
-	item.n = strlen(item.data);
-	T_EQ_I(tg_output_push(o, &item), 0);
-	T_EQ_I(tg_output_finish(o, 20000), 0);
-	read_events(path.data, &events);
-	T_EQ_I(count(events.data, "note"), 1);
-	tg_buf_release(&events);
-	tg_buf_release(&path);
-	tg_buf_release(&folder);
-}
-
-/* A file of another machine is not touched: the recording goes beside it. */
-static void test_names(const char *dir)
-{
-	struct tg_buf path = TG_BUF_INIT, second = TG_BUF_INIT;
-	struct tg_output_state state;
-	struct tg_output *o, *other;
-
-	check_name("/a/b.tacho", 1, "/a/b.tacho");
-	check_name("/a/b.tacho", 2, "/a/b-2.tacho");
-	check_name("/a.d/b", 3, "/a.d/b-3");
-	check_name("/a/.hidden", 2, "/a/.hidden-2");
-	for (int i = 1; i <= 3; i++) {
-		tg_buf_clear(&path);
-		tg_buf_addf(&path, "%s/names.tacho", dir);
-		T_EQ_I(tg_output_start(&o, path.data,
-			       i == 2 ? "{\"host\":\"other\",\"boot_id\":\"b\"}"
-				      : "{\"host\":\"h\",\"boot_id\":\"b\"}",
-			       8192, false),
-			0);
-		wait_output(o, &state);
-		T_OK(state.open);
-		tg_buf_clear(&second);
-		tg_buf_addf(&second, "%s/names-2.tacho", dir);
-		T_EQ_S(state.file, i == 2 ? second.data : path.data);
-		T_EQ_I(state.session, i == 3 ? 2 : 1);
-		T_EQ_I(tg_output_finish(o, 20000), 0);
-	}
-	/* one that is being written is another's, whatever its sessions say; also by another path
-	 */
-	T_EQ_I(tg_output_start(&o, path.data, "{\"host\":\"h\",\"boot_id\":\"b\"}", 8192, false),
-		0);
-	wait_output(o, &state);
-	T_EQ_S(state.file, path.data);
-	tg_buf_clear(&path);
-	tg_buf_addf(&path, "%s/../%s/names.tacho", dir, strrchr(dir, '/') + 1);
-	T_EQ_I(tg_output_start(
-		       &other, path.data, "{\"host\":\"other\",\"boot_id\":\"b\"}", 8192, false),
-		0);
-	wait_output(other, &state);
-	T_OK(state.open && strstr(state.file, "/names-2.tacho"));
-	T_EQ_I(state.session, 2);
-	T_EQ_I(tg_output_finish(other, 20000), 0);
-	T_EQ_I(tg_output_finish(o, 20000), 0);
-	tg_buf_release(&path);
-	tg_buf_release(&second);
-}
-
-static void test_lock(const char *dir)
-{
-	struct tg_buf path = TG_BUF_INIT;
-	int a, b;
-
-	tg_buf_addf(&path, "%s/x.lock", dir);
-	a = tg_lock_take(path.data, NULL);
-	T_OK(a >= 0);
-	T_EQ_I(tg_lock_take(path.data, NULL), -EWOULDBLOCK);
-	tg_lock_drop(path.data, a);
-	T_EQ_I(access(path.data, F_OK), -1);
-	b = tg_lock_take(path.data, NULL);
-	T_OK(b >= 0);
-	tg_lock_drop(path.data, b);
-	T_EQ_I(tg_lock_hand_over(path.data, 0, 0), -EAGAIN);
-	tg_buf_release(&path);
+	for (size_t i = 0; i < TG_ARRAY_SIZE(m); i++)
+		column[i].metric = &m[i];
+	tg_reply_json(&u, 3, 0, &none, &out);
+	T_OK(strstr(out.data, "{\"re\":3,\"hostname\":") == out.data);
+	T_OK(!strstr(out.data, "pid") && !strstr(out.data, "kernel") &&
+		!strstr(out.data, "host_") && !strstr(out.data, "limit"));
+	tg_buf_clear(&out);
+	tg_reply_take(&u, &reading);
+	tg_reply_json(&u, 3, 12, &none, &out);
+	T_OK(strstr(out.data, "\"pid\":12,\"kernel_memory\":4096,") != NULL);
+	T_OK(!strstr(out.data, "kernel_cpu") && !strstr(out.data, "host_cpu_percent"));
+	T_OK(strstr(out.data, "\"host_virtual_memory\":{\"total\":1000}") != NULL);
+	tg_buf_clear(&out);
+	reading.t_ns += TG_NS_PER_S;
+	value[0] += TG_NS_PER_S / 4;
+	value[2] += 100000 * TG_NS_PER_S; /* more than there are cores */
+	value[4] = 250;
+	tg_reply_take(&u, &reading);
+	tg_reply_json(&u, 3, 12, &some, &out);
+	T_OK(strstr(out.data, "\"kernel_cpu\":25,") != NULL);
+	T_OK(strstr(out.data, "\"host_cpu_percent\":100,") != NULL);
+	T_OK(strstr(out.data, "\"available\":750,\"percent\":25}") != NULL);
+	T_OK(strstr(out.data, "\"limit_cores\":1.5,\"limit_cores_why\":\"cpuset\"") != NULL);
+	/* a counter that went back is no rate */
+	tg_buf_clear(&out);
+	reading.t_ns += TG_NS_PER_S;
+	value[0] = 1;
+	value[2] = TG_MISSING;
+	tg_reply_take(&u, &reading);
+	tg_reply_json(&u, 3, 12, &none, &out);
+	T_OK(!strstr(out.data, "kernel_cpu") && !strstr(out.data, "host_cpu_percent"));
+	tg_buf_release(&out);
 }
 
 int main(void)
 {
-	char dir[] = "/tmp/tg-parts-XXXXXX";
-	struct tg_buf clean = TG_BUF_INIT;
-
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (!mkdtemp(dir))
-		return 99;
-	setenv("XDG_RUNTIME_DIR", dir, 1);
 	test_queue();
 	test_queue_threads();
 	test_pace();
@@ -562,12 +426,6 @@ int main(void)
 	test_live();
 	test_crowd();
 	test_watch();
-	test_names(dir);
-	test_late_file(dir);
-	test_overflow(dir);
-	test_lock(dir);
-	tg_buf_addf(&clean, "rm -r %s", dir);
-	T_EQ_I(system(clean.data), 0);
-	tg_buf_release(&clean);
+	test_reply();
 	return t_done();
 }
