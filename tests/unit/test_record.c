@@ -408,6 +408,46 @@ static void test_long(const char *path)
 	tg_buf_release(&b);
 }
 
+/* A reader that was there before the second session sees it, tables, summaries and end. */
+static void test_live(const char *path)
+{
+	const uint32_t column = 0;
+	uint64_t first, second, by_block = 0, by_group = 0;
+	struct tg_writer *w = NULL;
+	struct tg_reader *r = NULL;
+	const struct tg_table *t;
+	int64_t at = 0;
+	size_t n;
+
+	unlink(path);
+	T_EQ_I(tg_writer_open(&w, path, R_SESSION, NULL), 0);
+	first = write_long(w, 1, &at);
+	T_EQ_I(tg_writer_finish(w), 0);
+	T_EQ_I(tg_reader_open(&r, path, NULL), 0);
+	T_EQ_I(tg_reader_refresh(r), 0);
+	T_EQ_I(tg_writer_open(&w, path, R_SESSION, NULL), 0);
+	T_EQ_I(tg_reader_refresh(r), 1);
+	T_OK(!tg_reader_damage(r)->ended);
+	second = write_long(w, 2, &at);
+	T_OK(tg_reader_refresh(r) > 900);
+	tg_reader_sessions(r, &n);
+	T_EQ_I(n, 2);
+	t = tg_reader_tables(r, &n);
+	T_EQ_I(n, 2);
+	T_EQ_I(t[0].n_rows, first);
+	T_EQ_I(t[1].n_rows, second);
+	T_EQ_I(t[1].session, 2);
+	tg_reader_groups(r, &t[1], column, INT64_MIN, INT64_MAX, add_group_rows, &by_group);
+	tg_reader_blocks(r, &t[1], &column, 1, INT64_MIN, INT64_MAX, count_rows, &by_block);
+	T_EQ_I(by_group, second);
+	T_EQ_I(by_block, second);
+	T_EQ_I(tg_writer_finish(w), 0);
+	T_EQ_I(tg_reader_refresh(r), 2); /* summary and end */
+	T_OK(tg_reader_damage(r)->ended);
+	T_EQ_I(tg_reader_damage(r)->holes + tg_reader_damage(r)->lost_chunks, 0);
+	tg_reader_close(r);
+}
+
 struct cells {
 	const struct tg_process_block *want;
 	size_t at;
@@ -518,6 +558,7 @@ int main(void)
 	test_sessions(path);
 	test_processes(path);
 	test_long(path);
+	test_live(path);
 	unlink(path);
 	rmdir(dir);
 	return t_done();
