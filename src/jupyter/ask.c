@@ -16,6 +16,7 @@
 
 #define FIFO_AGAIN_NS   (50 * TG_NS_PER_MS)
 #define FIFO_PATIENCE   (5 * TG_NS_PER_S) /* after an answer, for the kernel to have read it */
+#define PREPARE_NS      TG_NS_PER_S /* of a cell that may print: then a worker is started */
 #define STUCK_NS        (2 * TG_NS_PER_S)
 #define CODE_MAX        (1u << 20) /* of a cell, for the worker */
 #define SENTENCE_CRASH  "tachograph: the magic was not answered, its worker ended.\n"
@@ -291,6 +292,22 @@ static bool write_fifo(const struct tg_request *r)
 	return done;
 }
 
+/* Whether a worker will soon be asked about a cell that still runs, and is not there. */
+static bool needs_worker(const struct tg_proxy *p, const struct tg_request *r)
+{
+	return p->worker.fd < 0 && !p->marker.off && r->begun && !r->ended && !r->prepared &&
+	       r->store && !tg_settings_is(&p->settings, "report", "none");
+}
+
+/* Starting takes some of the 250 ms that a cell's idle may wait: do it while the cell runs. */
+static void prepare(struct tg_proxy *p, struct tg_request *r)
+{
+	struct tg_err err;
+
+	r->prepared = true;
+	tg_worker_start(&p->worker, p->worker_exe.data, p->options->worker, &p->signals, &err);
+}
+
 void tg_ask_tick(struct tg_proxy *p)
 {
 	int64_t now = tg_mono_ns();
@@ -304,6 +321,8 @@ void tg_ask_tick(struct tg_proxy *p)
 	}
 	for (struct tg_request *r = p->requests.first; r; r = next) {
 		next = r->next;
+		if (needs_worker(p, r) && now >= r->begin_ns + PREPARE_NS)
+			prepare(p, r);
 		if (r->fifo_ns && now >= r->fifo_ns)
 			r->fifo_ns = write_fifo(r) ? 0 : now + FIFO_AGAIN_NS;
 		if (r->release_ns && now >= r->release_ns) {
@@ -318,6 +337,8 @@ int64_t tg_ask_deadline(const struct tg_proxy *p)
 	int64_t at = tg_worker_deadline(&p->worker);
 
 	for (const struct tg_request *r = p->requests.first; r; r = r->next) {
+		if (needs_worker(p, r))
+			at = TG_MIN(at, r->begin_ns + PREPARE_NS);
 		if (r->fifo_ns)
 			at = TG_MIN(at, r->fifo_ns);
 		if (r->release_ns)

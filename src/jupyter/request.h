@@ -41,6 +41,7 @@ struct tg_request {
 	bool failed; /* an error went by */
 	struct tg_buf code; /* decoded, as the user wrote it */
 	bool begun, ended; /* span */
+	bool prepared; /* a worker was started for what it may print */
 	uint64_t span;
 	int64_t begin_ns, end_ns; /* monotonic */
 	int64_t count; /* execution count; -1: unknown */

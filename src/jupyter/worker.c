@@ -30,8 +30,8 @@ void tg_worker_stop(struct tg_worker *w)
 	tg_worker_init(w);
 }
 
-static int start(struct tg_worker *w, const char *exe, bool own, const struct tg_signals *signals,
-	struct tg_err *err)
+int tg_worker_start(struct tg_worker *w, const char *exe, bool own,
+	const struct tg_signals *signals, struct tg_err *err)
 {
 	char *argv[] = { (char *)(uintptr_t)exe, own ? NULL : (char *)(uintptr_t) "worker", NULL };
 	struct tg_spawn spawn = {
@@ -40,6 +40,8 @@ static int start(struct tg_worker *w, const char *exe, bool own, const struct tg
 	int pair[2];
 	pid_t pid;
 
+	if (w->fd >= 0)
+		return 0;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return tg_err_set(err, -errno, "no socket pair: %s", strerror(errno));
 	fcntl(pair[0], F_SETFL, O_NONBLOCK);
@@ -52,6 +54,7 @@ static int start(struct tg_worker *w, const char *exe, bool own, const struct tg
 	}
 	w->pid = pid;
 	w->fd = pair[0];
+	w->since_ns = tg_mono_ns();
 	return 0;
 }
 
@@ -60,7 +63,7 @@ int tg_worker_ask(struct tg_worker *w, const char *exe, bool own, const struct t
 {
 	unsigned char head[4] = { (unsigned char)len, (unsigned char)(len >> 8),
 		(unsigned char)(len >> 16), (unsigned char)(len >> 24) };
-	int ret = w->fd < 0 ? start(w, exe, own, signals, err) : 0;
+	int ret = tg_worker_start(w, exe, own, signals, err);
 
 	if (ret)
 		return ret;

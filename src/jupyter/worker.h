@@ -32,9 +32,13 @@ void tg_worker_init(struct tg_worker *w);
 void tg_worker_stop(struct tg_worker *w); /* kills it; the next question starts another */
 
 /*
- * Ask; starts a worker when there is none: `exe worker`, or `exe` alone when it is `own`. Returns
- * 0, or -errno with a sentence when it cannot be started.
+ * Start one when there is none: `exe worker`, or `exe` alone when it is `own`. Returns 0, or -errno
+ * with a sentence.
  */
+int tg_worker_start(struct tg_worker *w, const char *exe, bool own,
+	const struct tg_signals *signals, struct tg_err *err);
+
+/* Ask; starts a worker when there is none. Same result. */
 int tg_worker_ask(struct tg_worker *w, const char *exe, bool own, const struct tg_signals *signals,
 	const char *json, size_t len, struct tg_err *err);
 

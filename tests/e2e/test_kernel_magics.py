@@ -210,7 +210,7 @@ def test_interrupt_while_the_variable_is_awaited(fake):
 
 def test_line_for_long_cells_only(fake):
     assert fake.run("print(1)").text == "1\n"
-    result = fake.run("import time; time.sleep(2.1)")
+    result = fake.run_until_printed("import time; time.sleep(2.1)")
     assert result.text.startswith("line ")
     assert fake.run("import time; time.sleep(2.1)", store_history=False).text == ""
     assert fake.run("import time; time.sleep(2.1)", silent=True).text == ""
@@ -241,14 +241,14 @@ def test_jumper_settings(start):
     assert kernel.run(slow).text == ""
     result = kernel.run("x = 1\n%env JUMPER_REPORT_FREQUENCY=0.05\n%env JUMPER_REPORTS_MIN 3\nx")
     assert "JUMPER_REPORT_FREQUENCY=0.05" in result.text and not result.stderr
-    text = kernel.run(slow).text
+    text = kernel.run_until_printed(slow).text
     assert json.loads(text.removeprefix("line ")) == {
         "report": "jumper", "jumper_report_frequency_s": 0.05, "jumper_reports_min": 3}
     assert kernel.run("1").text == ""
     result = kernel.run("%env JUMPER_REPORT_FREQUENCY=fast\n1")
     assert result.stderr == ("JUMPER_REPORT_FREQUENCY=fast is not a period in seconds; "
                              "the old value stays.\n")
-    assert '"jumper_report_frequency_s": 0.05' in kernel.run(slow).text
+    assert '"jumper_report_frequency_s": 0.05' in kernel.run_until_printed(slow).text
 
 
 def test_settings_from_the_environment(start):
