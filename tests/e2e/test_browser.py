@@ -6,66 +6,24 @@ import datetime
 import json
 import os
 import pathlib
-import shutil
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
 
 import drawn
+import jupyterlab_page as jupyterlab
 import pytest
-
-HERE = pathlib.Path(__file__).parent
-TOKEN = "for-this-test-only"
 
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
     root = tmp_path_factory.mktemp("lab")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    base = f"http://127.0.0.1:{port}/"
-    for name, value in (("notebook-extension/tracker", {"windowingMode": "none"}),
-                        ("apputils-extension/notification", {"fetchNews": "false"})):
-        file = root / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
-        file.parent.mkdir(parents=True)
-        file.write_text(json.dumps(value))
-    env = {**os.environ, "JUPYTERLAB_SETTINGS_DIR": str(root / "settings"),
-           "JUPYTERLAB_WORKSPACES_DIR": str(root / "workspaces"),
-           "JUPYTER_CONFIG_DIR": str(root / "config"), "TACHOGRAPH_DIR": str(root / "recordings")}
-    log = (root / "lab.log").open("w")
-    server = subprocess.Popen(
-        [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
-         f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={root}", "--expose-app-in-browser",
-         "--ServerApp.port_retries=0", "--ContentsManager.allow_hidden=True"],
-        env=env, stdout=log, stderr=log, cwd=root)
-    try:
-        until = time.monotonic() + 120
-        while True:
-            try:
-                urllib.request.urlopen(f"{base}api?token={TOKEN}", timeout=5).close()
-                break
-            except OSError:
-                assert server.poll() is None, (root / "lab.log").read_text()
-                assert time.monotonic() < until, (root / "lab.log").read_text()
-                time.sleep(0.2)
+    with jupyterlab.serve(root, {"TACHOGRAPH_DIR": str(root / "recordings")}) as base:
         yield root, base
-    finally:
-        server.terminate()
-        server.wait(30)
-        log.close()
 
 
 def look(lab, notebook, **job):
     """Open the notebook in the browser; what lab.mjs saw."""
-    root, base = lab
-    job = {"base": base, "token": TOKEN, "notebook": notebook, **job}
-    result = subprocess.run([shutil.which("node"), HERE / "browser" / "lab.mjs"],
-                            input=json.dumps(job), capture_output=True, text=True, timeout=300)
-    assert result.returncode == 0, result.stderr
-    seen = json.loads(result.stdout)
+    seen = jupyterlab.look(lab[1], notebook, **job)
     assert seen["errors"] == []
     return seen
 

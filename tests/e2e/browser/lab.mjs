@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Opens a notebook in JupyterLab and says what is drawn in it, as JSON. The job is JSON on stdin:
-// {base, token, notebook, charts (how many to wait for), theme, switch_to, run, screenshot, height,
-// timeout_ms}; playwright-core is found under $TG_NODE_PATH. For each Vega chart: the marks of the scene that was painted (positions in
-// pixels, texts, colours), not the specification, since a chart can look fine and be wrong.
+// {base, token, notebook, charts (how many to wait for), theme, switch_to, run, screenshot, width,
+// height, timeout_ms}; playwright-core is found under $TG_NODE_PATH. For each Vega chart: the marks
+// of the scene that was painted (positions in pixels, texts, colours), not the specification, since
+// a chart can look fine and be wrong.
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 
@@ -19,12 +20,14 @@ const browser = await chromium.launch({
 });
 try {
 	// Tall enough for every cell: JupyterLab draws only what is in view.
-	const page = await browser.newPage({ viewport: { width: 1300, height: job.height ?? 3000 } });
+	const viewport = { width: job.width ?? 1300, height: job.height ?? 3000 };
+	const page = await browser.newPage({ viewport });
 	page.setDefaultTimeout(timeout);
 	page.on('pageerror', (e) => errors.push(String(e)));
 	await page.addInitScript(() => {
 		window.tgViews = (widget) => widget._result?.view ? [widget._result.view] :
-			[...widget.layout?.widgets ?? widget.layout ?? []].flatMap((child) => window.tgViews(child));
+			[...widget.layout?.widgets ?? widget.layout ?? []].flatMap(
+				(child) => window.tgViews(child));
 	});
 	await page.goto(`${job.base}lab/tree/${job.notebook}?reset&token=${job.token}`);
 	await page.waitForSelector('.jp-Notebook .jp-Cell');
