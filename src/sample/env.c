@@ -5,45 +5,49 @@
 #include <stdarg.h>
 #include <unistd.h>
 
+#include "sample/procfs.h"
 #include "sample/source.h"
 
 #include "base/mem.h"
 
-__attribute__((format(printf, 2, 0))) static int open_below(
-	const struct tg_env *env, const char *fmt, va_list ap)
-{
-	char path[1400];
-	const char *rest = path;
-	int n = vsnprintf(path, sizeof(path), fmt, ap), fd;
+#define PATH_ROOM (TG_PATH_MAX + 64) /* a group's folder and a file in it */
 
-	if (n < 0 || (size_t)n >= sizeof(path))
+/* Open `path`, whose length snprintf said to be `n`. */
+static int open_path(const struct tg_env *env, const char *path, int n)
+{
+	int fd;
+
+	if (n < 0 || n >= PATH_ROOM)
 		return -ENAMETOOLONG;
-	while (*rest == '/')
-		rest++;
-	fd = openat(env->root_fd, *rest ? rest : ".", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	while (*path == '/')
+		path++;
+	fd = openat(env->root_fd, *path ? path : ".", O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	return fd < 0 ? -errno : fd;
 }
 
 int tg_env_open(const struct tg_env *env, const char *fmt, ...)
 {
+	char path[PATH_ROOM];
 	va_list ap;
-	int fd;
+	int n;
 
 	va_start(ap, fmt);
-	fd = open_below(env, fmt, ap);
+	n = vsnprintf(path, sizeof(path), fmt, ap);
 	va_end(ap);
-	return fd;
+	return open_path(env, path, n);
 }
 
 ssize_t tg_env_read(struct tg_env *env, const char *fmt, ...)
 {
+	char path[PATH_ROOM];
 	va_list ap;
 	ssize_t n;
 	int fd;
 
 	va_start(ap, fmt);
-	fd = open_below(env, fmt, ap);
+	fd = vsnprintf(path, sizeof(path), fmt, ap);
 	va_end(ap);
+	fd = open_path(env, path, fd);
 	if (fd < 0)
 		return fd;
 	n = tg_text_pread_long(env->text, fd);

@@ -150,7 +150,7 @@ static void read_peak(struct tg_process *p, struct tg_env *env)
 
 int tg_process_read(struct tg_process *p, struct tg_env *env, unsigned detail)
 {
-	struct tg_pid_stat stat;
+	struct tg_pid_stat stat = { 0 };
 	int64_t io[TG_IOS];
 	int r = read_stat(p, env, &stat);
 
@@ -189,7 +189,7 @@ int tg_process_read(struct tg_process *p, struct tg_env *env, unsigned detail)
 
 int tg_process_read_usage(struct tg_process *p, struct tg_env *env, struct tg_usage *out)
 {
-	struct tg_pid_stat stat;
+	struct tg_pid_stat stat = { 0 };
 
 	if (read_stat(p, env, &stat) < 0 || stat.starttime != p->start_ticks)
 		return -ESRCH;

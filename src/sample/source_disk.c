@@ -35,17 +35,28 @@ struct disk {
 	struct tg_names known; /* with the answer to: is it to be counted? */
 };
 
+/* Skip a letter-and-number pair such as "c12"; NULL when that is not what follows. */
+static const char *skip_pair(const char *p, char letter)
+{
+	if (!p || *p++ != letter || *p < '0' || *p > '9')
+		return NULL;
+	return p + strspn(p, "0123456789");
+}
+
 /* Names that say it: memory, files or another file system stand behind these. */
 static bool is_made_of_others(const char *name)
 {
 	static const char *const prefix[] = { "loop", "ram", "zram", "zd", "sr", "fd" };
-	int controller, device, path, end = 0;
+	const char *p;
 
 	for (size_t i = 0; i < TG_ARRAY_SIZE(prefix); i++)
 		if (!strncmp(name, prefix[i], strlen(prefix[i])))
 			return true;
+	if (strncmp(name, "nvm", 3) != 0)
+		return false;
 	/* nvme0c1n1: one path of several to nvme0n1 */
-	return sscanf(name, "nvme%dc%dn%d%n", &controller, &path, &device, &end) == 3 && !name[end];
+	p = skip_pair(skip_pair(skip_pair(name + 3, 'e'), 'c'), 'n');
+	return p && !*p;
 }
 
 static int found(void *ctx, const char *name)

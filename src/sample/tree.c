@@ -83,7 +83,10 @@ static struct tg_process *add(struct tg_tree *t, pid_t pid, struct tg_process *p
 	p->parent = parent;
 	p->hash_next = *bucket;
 	*bucket = p;
-	TG_GROW(t->node, t->n + 1, t->cap);
+	if (t->n == t->cap) {
+		t->cap = t->cap * 2 + 64;
+		t->node = tg_xrealloc(t->node, t->cap, sizeof(struct tg_process *));
+	}
 	t->node[t->n++] = p;
 	tg_kept_watch(&t->kept, p);
 	return p;
@@ -207,7 +210,7 @@ static void read_one(struct tg_tree *t, struct tg_process *p, unsigned flags)
 		p->parent = find(t, p->ppid);
 	if (p->parent == p)
 		p->parent = NULL;
-	p->unlisted = true;
+	p->unlisted = !p->zombie;
 	if (!p->zombie && (fresh || refresh || t->new_pids || p->list_now))
 		list_children(t, p, fresh || refresh);
 	tg_kept_used(&t->kept, p, n_open);

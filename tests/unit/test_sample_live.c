@@ -355,6 +355,45 @@ static void test_child_of_thread(void)
 	tg_sampler_free(s);
 }
 
+static void *wait_here(void *arg)
+{
+	(void)arg;
+	while (pause() < 0)
+		continue;
+	return NULL;
+}
+
+static void child_of_last_thread(void)
+{
+	pthread_t t;
+
+	for (int i = 0; i < 60; i++)
+		pthread_create(&t, NULL, wait_here, NULL);
+	stop();
+	pthread_create(&t, NULL, fork_big_child, NULL);
+	wait_here(NULL);
+}
+
+/* Of many threads a reading looks at a share; a refresh, once a second, at all. */
+static void test_child_of_many_threads(void)
+{
+	struct child c = start(child_of_last_thread);
+	struct tg_sampler *s = live_sampler(c.pid);
+	struct tg_reading r;
+
+	go(&c);
+	tg_sampler_read(s, 0, &r);
+	T_EQ_I(column(&r, "tree.threads", ""), 61);
+	go(&c);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(column(&r, "tree.processes", ""), 2);
+	T_EQ_I(column(&r, "tree.threads", ""), 63);
+	if (write(c.go, "g", 1) != 1)
+		abort();
+	finish(&c);
+	tg_sampler_free(s);
+}
+
 static void *sit(void *arg)
 {
 	(void)arg;
@@ -759,6 +798,7 @@ int main(void)
 	test_orphan();
 	test_many();
 	test_child_of_thread();
+	test_child_of_many_threads();
 	test_leader_ends();
 	test_exec();
 	test_pid_reuse();
