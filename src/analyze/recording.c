@@ -34,59 +34,12 @@ static void steps_release(struct tg_steps *s)
 	free(s->step);
 }
 
-/* Index of the last step at or before t_ns, or -1. */
-static ssize_t steps_find(const struct tg_steps *s, int64_t t_ns)
-{
-	size_t lo = 0, hi = s->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->step[mid].t_ns <= t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return (ssize_t)lo - 1;
-}
-
-int64_t tg_steps_at(const struct tg_steps *steps, int64_t t_ns)
-{
-	ssize_t i = steps_find(steps, t_ns);
-
-	if (!steps->n)
-		return TG_MISSING;
-	return steps->step[i < 0 ? 0 : i].value;
-}
-
 struct tg_span_session *tg_recording_session(const struct tg_recording *r, uint32_t number)
 {
 	for (size_t i = 0; i < r->n_sessions; i++)
 		if (r->session[i].number == number)
 			return &r->session[i];
 	return NULL;
-}
-
-int64_t tg_session_utc(const struct tg_span_session *s, int64_t mono_ns)
-{
-	int64_t offset = tg_steps_at(&s->clock, mono_ns);
-
-	return offset == TG_MISSING ? mono_ns : mono_ns + offset;
-}
-
-int64_t tg_session_mono(const struct tg_span_session *s, int64_t utc_ns)
-{
-	int64_t mono = utc_ns;
-
-	for (size_t i = 0; i < s->clock.n; i++) {
-		const struct tg_step *c = &s->clock.step[i];
-		int64_t t = utc_ns - c->value;
-
-		if (i > 0 && t < c->t_ns) /* within the jump, or before it */
-			return TG_MIN(mono, c->t_ns);
-		mono = t;
-	}
-	return mono;
 }
 
 /*
@@ -619,53 +572,4 @@ void tg_recording_only_run(struct tg_recording *r, int64_t run)
 	}
 	r->n_spans = n;
 	count_indices(r);
-}
-
-/* ---- names ---- */
-
-void tg_plain(struct tg_buf *out, const char *s, size_t max)
-{
-	size_t n = 0;
-
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if ((c & 0xC0) != 0x80 && n++ == max) { /* not in the middle of a character */
-			tg_buf_adds(out, "…");
-			return;
-		}
-		/* C1 controls are C2 80..9F in UTF-8; terminals obey them like ESC */
-		if (c == 0xC2 && (unsigned char)s[1] >= 0x80 && (unsigned char)s[1] < 0xA0) {
-			tg_buf_addc(out, ' ');
-			s++;
-		} else {
-			tg_buf_addc(out, c < 0x20 || c == 0x7F ? ' ' : *s);
-		}
-	}
-}
-
-void tg_span_label(const struct tg_span *span, struct tg_buf *out)
-{
-	/* the name of a cell is its first line of code: too long for a label */
-	if (span->index != TG_NO_NUMBER && !strcmp(span->kind, "cell"))
-		tg_buf_addf(out, "[%lld]", (long long)span->index);
-	else if (span->name)
-		tg_plain(out, span->name, 40);
-	else if (span->index != TG_NO_NUMBER) {
-		tg_plain(out, span->kind, 20);
-		tg_buf_addf(out, " [%lld]", (long long)span->index);
-	} else
-		tg_plain(out, span->kind, 20);
-}
-
-void tg_utc_text(struct tg_buf *out, int64_t utc_ns)
-{
-	int64_t us = utc_ns / 1000 - (utc_ns % 1000 < 0);
-	time_t s = us / 1000000 - (us % 1000000 < 0);
-	struct tm tm;
-
-	if (!gmtime_r(&s, &tm) || tm.tm_year > 8099)
-		return;
-	tg_buf_addf(out, "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", tm.tm_year + 1900, tm.tm_mon + 1,
-		tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(us - s * 1000000));
 }

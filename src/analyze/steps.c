@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values that hold from a moment on, and the clocks of a session that are made of them. */
+#include <sys/types.h>
+
+#include "analyze/recording.h"
+
+#include "base/mem.h"
+
+/* Index of the last step at or before t_ns, or -1. */
+static ssize_t steps_find(const struct tg_steps *s, int64_t t_ns)
+{
+	size_t lo = 0, hi = s->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->step[mid].t_ns <= t_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return (ssize_t)lo - 1;
+}
+
+int64_t tg_steps_at(const struct tg_steps *steps, int64_t t_ns)
+{
+	ssize_t i = steps_find(steps, t_ns);
+
+	if (!steps->n)
+		return TG_MISSING;
+	return steps->step[i < 0 ? 0 : i].value;
+}
+
+int64_t tg_session_utc(const struct tg_span_session *s, int64_t mono_ns)
+{
+	int64_t offset = tg_steps_at(&s->clock, mono_ns);
+
+	return offset == TG_MISSING ? mono_ns : mono_ns + offset;
+}
+
+int64_t tg_session_mono(const struct tg_span_session *s, int64_t utc_ns)
+{
+	int64_t mono = utc_ns;
+
+	for (size_t i = 0; i < s->clock.n; i++) {
+		const struct tg_step *c = &s->clock.step[i];
+		int64_t t = utc_ns - c->value;
+
+		if (i > 0 && t < c->t_ns) /* within the jump, or before it */
+			return TG_MIN(mono, c->t_ns);
+		mono = t;
+	}
+	return mono;
+}
