@@ -230,13 +230,22 @@ static void scale_panel(struct tg_panel *panel, double factor)
 				*bucket_field(&panel->series[i].bucket[j], k) *= factor;
 }
 
+/* The unit in which `max` bytes have one to three digits; `factor` brings bytes into it. */
+static const char *byte_unit(double max, double *factor)
+{
+	static const char *const unit[] = { "B", "kB", "MB", "GB", "TB" };
+	size_t k = 0;
+
+	for (*factor = 1; max * *factor >= 1000 && k + 1 < TG_ARRAY_SIZE(unit); k++)
+		*factor /= 1000;
+	return unit[k];
+}
+
 /* Bring the values into a unit in which the largest has one to three digits; name the unit. */
 static void set_unit(struct work *w, const struct plan *plan, struct tg_panel *panel, double max)
 {
-	static const char *const unit[] = { "B", "kB", "MB", "GB", "TB" };
 	struct tg_buf text = TG_BUF_INIT;
 	double factor = 1e-9;
-	size_t k = 0;
 
 	if (plan->scaling == AS_PER_S) {
 		tg_buf_adds(&text, "calls/s");
@@ -244,9 +253,8 @@ static void set_unit(struct work *w, const struct plan *plan, struct tg_panel *p
 	} else if (plan->scaling == AS_CORES) {
 		tg_buf_adds(&text, "cores");
 	} else {
-		for (factor = 1; max * factor >= 1000 && k + 1 < TG_ARRAY_SIZE(unit); k++)
-			factor /= 1000;
-		tg_buf_addf(&text, "%s%s", unit[k], plan->scaling == AS_BYTES_PER_S ? "/s" : "");
+		tg_buf_adds(&text, byte_unit(max, &factor));
+		tg_buf_adds(&text, plan->scaling == AS_BYTES_PER_S ? "/s" : "");
 	}
 	scale_panel(panel, factor);
 	free(panel->unit);
@@ -348,6 +356,11 @@ static int add_listed(struct work *w, const char *list, struct tg_err *err)
 
 /* ---- words ---- */
 
+static bool has_failed(const struct tg_span *s)
+{
+	return !strcmp(s->status, "error") || !strcmp(s->status, "died");
+}
+
 static void add_bands(struct work *w)
 {
 	struct tg_buf label = TG_BUF_INIT;
@@ -364,10 +377,45 @@ static void add_bands(struct work *w)
 		tg_buf_addc(&label, ' ');
 		tg_fmt_seconds(&label, (double)(s->end_ns - s->begin_ns) / 1e9);
 		tg_chart_band(w->chart, label.data, (double)(s->begin_utc_ns - w->from_ns) / 1e9,
-			(double)(s->end_utc_ns - w->from_ns) / 1e9,
-			!strcmp(s->status, "error") || !strcmp(s->status, "died"));
+			(double)(s->end_utc_ns - w->from_ns) / 1e9, has_failed(s));
 	}
 	tg_buf_release(&label);
+}
+
+/* What a full bar stands for: what is allowed, unless nothing comes near it; 0: the largest. */
+static double full_bar(double allowed, double largest)
+{
+	return allowed <= largest * 10 ? allowed : 0;
+}
+
+/* Several cells: each on a line of its own with its CPU and memory. */
+static int add_cells(struct work *w)
+{
+	struct tg_totals *t = tg_xcalloc(w->p->n_spans, sizeof(*t));
+	struct tg_buf label = TG_BUF_INIT;
+	double cores = 0, bytes = 0, factor;
+	int rc = 0;
+
+	for (size_t i = 0; i < w->p->n_spans && rc == 0; i++) {
+		rc = tg_totals_of(w->p->recording, w->p->span[i], &t[i]);
+		cores = fmax(cores, t[i].cores_mean);
+		bytes = fmax(bytes, t[i].rss_peak_bytes);
+	}
+	w->chart->memory_unit = tg_xstrdup(byte_unit(bytes, &factor));
+	w->chart->memory_full = full_bar(w->totals.memory_limit_bytes, bytes) * factor;
+	w->chart->cores_full = full_bar(w->totals.cores_allowed, cores);
+	for (size_t i = 0; i < w->p->n_spans && rc == 0; i++) {
+		const struct tg_span *s = w->p->span[i];
+
+		tg_buf_clear(&label);
+		tg_span_label(s, &label);
+		tg_chart_cell(w->chart, label.data, (double)(s->begin_utc_ns - w->from_ns) / 1e9,
+			(double)(s->end_utc_ns - w->from_ns) / 1e9, t[i].cores_mean,
+			t[i].rss_peak_bytes * factor, has_failed(s));
+	}
+	tg_buf_release(&label);
+	free(t);
+	return rc;
 }
 
 static void add_words(struct work *w)
@@ -526,6 +574,10 @@ int tg_picture_draw(const struct tg_picture *p, struct tg_chart *chart, struct t
 	if (!chart->n_panels)
 		return tg_err_set(err, -ENOENT,
 			"There is nothing to draw: no samples were taken in that time");
+	if (p->n_spans > 1 && !p->panels)
+		rc = add_cells(&w);
+	if (rc < 0)
+		return tg_err_set(err, rc, "Cannot read %s: %s", p->recording->path, strerror(-rc));
 	add_bands(&w);
 	add_words(&w);
 	add_rows(&w);
