@@ -139,6 +139,11 @@ void tg_death(struct tg_proxy *p, int code, int signal)
 
 	tg_ask_cancel(p);
 	drain(p);
+	/* what was sent to the dead kernel meanwhile is only noted, to be answered with the rest */
+	if (p->ready) {
+		tg_forward_request(p, TG_SHELL);
+		tg_forward_request(p, TG_CONTROL);
+	}
 	for (struct tg_request *r = p->requests.first; r; r = r->next)
 		tg_cell_died(p, r, is_running(p, r) && !p->shutting ? "died" : "aborted");
 	if (!p->shutting) {

@@ -138,6 +138,10 @@ static void route_request(struct tg_proxy *p, enum tg_channel channel, struct tg
 	if (channel != TG_STDIN && ends_with_request(type) && tg_msg_verify(m, &p->sign)) {
 		struct tg_request *r;
 
+		if (p->dying) {
+			tg_requests_add(&p->requests, m, channel);
+			return;
+		}
 		if (channel == TG_CONTROL && tg_jscan_is(type, "usage_request") &&
 			tg_usage_request(p, m))
 			return;

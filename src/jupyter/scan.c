@@ -111,10 +111,11 @@ struct tg_bytes tg_jscan_member(const char *json, size_t len, const char *name)
 
 struct tg_bytes tg_jscan_next(struct tg_bytes array, struct tg_bytes prev)
 {
-	const char *end = array.at + array.len, *p, *value;
+	const char *end, *p, *value;
 
 	if (!array.at || !array.len || array.at[0] != '[')
 		return nothing;
+	end = array.at + array.len;
 	p = skip_blank(prev.at ? prev.at + prev.len : array.at + 1, end);
 	if (prev.at) {
 		if (p == end || *p != ',')
