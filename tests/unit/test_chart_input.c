@@ -17,6 +17,7 @@ static void draw_all(const struct tg_chart *c, struct tg_buf *svg)
 {
 	struct tg_buf other = TG_BUF_INIT;
 	struct tg_json *json;
+	int controls = 0;
 
 	tg_buf_clear(svg);
 	tg_chart_svg(c, "x9", svg);
@@ -33,7 +34,8 @@ static void draw_all(const struct tg_chart *c, struct tg_buf *svg)
 	tg_chart_text(c, &other);
 	for (size_t i = 0; i < other.len; i++)
 		if ((unsigned char)other.data[i] < 0x20 && other.data[i] != '\n')
-			T_OK(!"control character in the plain text");
+			controls++;
+	T_EQ_I(controls, 0);
 	tg_buf_release(&other);
 }
 
@@ -154,6 +156,7 @@ static void test_hostile_labels(void)
 		struct tg_chart c = { .t_end = 10 };
 		const char *s = i < TG_ARRAY_SIZE(hostile) ? hostile[i] : big.data;
 		const char *row[] = { s, s, s, s, s };
+		int controls = 0;
 
 		while (i + 1 == TG_ARRAY_SIZE(hostile) && big.len < 65536)
 			tg_buf_adds(&big, "x<&\xff\x01 ");
@@ -178,7 +181,8 @@ static void test_hostile_labels(void)
 		T_OK(!strstr(svg.data, "\xe2\x80\xae") && !strstr(svg.data, "\xef\xbf\xbe"));
 		for (size_t k = 0; k < svg.len; k++)
 			if ((unsigned char)svg.data[k] < 0x20 && svg.data[k] != '\n')
-				T_OK(!"control character in the SVG");
+				controls++;
+		T_EQ_I(controls, 0);
 		tg_chart_free(&c);
 	}
 	tg_buf_release(&svg);
