@@ -57,19 +57,30 @@ struct probe {
 	int64_t t_before[2], v_before[2]; /* nearest at or before begin and end; t MISSING: none */
 	int64_t t_after[2], v_after[2]; /* nearest at or after them */
 	int64_t t_last, v_last;
-	double reset; /* what decreases within the span took away */
-	int64_t peak;
+	double fall; /* what decreases of a counter between rows of the span took away */
+	double edge_fall[2]; /* the same between the rows on either side of an edge */
+	int64_t peak; /* of the rows from edge to edge, as is their number */
+	int64_t n;
+};
+
+/* Where the value at an edge comes from. */
+enum origin { FROM_NOTHING, FROM_BEFORE, FROM_AFTER, FROM_BETWEEN };
+
+struct ends {
+	enum origin from[2];
+	bool exact; /* rows were taken at both edges */
 };
 
 struct pass {
 	const struct tg_span *span;
 	int64_t edge_ns[2]; /* begin, end */
-	int64_t tolerance_ns;
+	int64_t tolerance_ns; /* a row that near is the one that was taken at an edge */
 	struct probe *probe;
 	size_t n_probes, cap;
 	size_t *column_probe; /* of the table that is being read */
 	size_t n_columns;
-	int64_t samples;
+	int64_t rows_ns[2]; /* the rows of memory at the edges, or the outermost between them */
+	bool rows_exact;
 };
 
 static struct probe *probe_for(
@@ -100,8 +111,13 @@ static struct probe *probe_for(
 static void probe_take(const struct pass *p, struct probe *probe, int64_t t, int64_t v)
 {
 	int64_t begin = p->edge_ns[0], end = p->edge_ns[1];
+	double fall = probe->t_last != TG_MISSING && v < probe->v_last
+			      ? (double)probe->v_last - (double)v
+			      : 0;
 
 	for (int e = 0; e < 2; e++) {
+		if (probe->t_last < p->edge_ns[e] && t > p->edge_ns[e])
+			probe->edge_fall[e] = fall;
 		if (t <= p->edge_ns[e]) {
 			probe->t_before[e] = t;
 			probe->v_before[e] = v;
@@ -111,12 +127,12 @@ static void probe_take(const struct pass *p, struct probe *probe, int64_t t, int
 			probe->v_after[e] = v;
 		}
 	}
-	if (probe->t_last != TG_MISSING && t > begin && probe->t_last < end &&
-		probe->kind == TG_COUNTER && v < probe->v_last)
-		probe->reset += (double)probe->v_last - (double)v;
-	/* a row taken at an edge belongs to the span, whichever side of it the stamp fell */
-	if (t >= begin - p->tolerance_ns && t <= end + p->tolerance_ns)
+	if (t >= begin && t <= end) {
 		probe->peak = TG_MAX(probe->peak, v);
+		probe->n++;
+		if (probe->t_last >= begin)
+			probe->fall += fall;
+	}
 	probe->t_last = t;
 	probe->v_last = v;
 }
@@ -135,10 +151,6 @@ static int each_block(void *ctx, const struct tg_block *block)
 			if (v == TG_MISSING || t < 0 || t > TG_TIME_MAX ||
 				(probe->t_last != TG_MISSING && t <= probe->t_last))
 				continue;
-			if (!strcmp(probe->wish->metric, "tree.cpu_ns") &&
-				t >= p->edge_ns[0] - p->tolerance_ns &&
-				t <= p->edge_ns[1] + p->tolerance_ns)
-				p->samples++;
 			probe_take(p, probe, t, v);
 		}
 	}
@@ -199,58 +211,143 @@ static int read_tables(const struct tg_recording *r, struct pass *p)
 }
 
 /*
- * The value at an edge: of the row that was taken for it when there is one, else on the line
- * between its neighbours. NaN when the edge lies outside of what is known by more than the pad.
+ * The row that was taken at the edge when there is one, else the line between its neighbours; but
+ * a counter that fell between them began anew at a moment that nobody knows: the nearer one. With
+ * rows on one side only it is the nearest of the span's own, which loses what lies beyond. Nothing,
+ * when the nearest is farther than the pad.
  */
-static double value_at(const struct pass *p, const struct probe *probe, int e, bool *exact)
+static enum origin origin_of(const struct pass *p, const struct probe *probe, int e, bool *exact)
 {
-	int64_t edge = p->edge_ns[e];
-	bool before = probe->t_before[e] != TG_MISSING, after = probe->t_after[e] != TG_MISSING;
-	int64_t d0 = before ? edge - probe->t_before[e] : INT64_MAX;
-	int64_t d1 = after ? probe->t_after[e] - edge : INT64_MAX;
+	int64_t edge = p->edge_ns[e], t0 = probe->t_before[e], t1 = probe->t_after[e];
+	int64_t d0 = t0 != TG_MISSING ? edge - t0 : INT64_MAX;
+	int64_t d1 = t1 != TG_MISSING ? t1 - edge : INT64_MAX;
+	enum origin nearer = d0 <= d1 ? FROM_BEFORE : FROM_AFTER;
 
-	if (!before && !after)
-		return NAN;
 	if (TG_MIN(d0, d1) <= p->tolerance_ns)
-		return (double)(d0 <= d1 ? probe->v_before[e] : probe->v_after[e]);
+		return nearer;
 	*exact = false;
-	if (!before)
-		return (double)probe->v_after[e];
-	if (!after)
-		return (double)probe->v_before[e];
-	return (double)probe->v_before[e] +
-	       ((double)probe->v_after[e] - (double)probe->v_before[e]) * (double)d0 /
-		       ((double)d0 + (double)d1);
+	if (TG_MIN(d0, d1) > PAD_NS)
+		return FROM_NOTHING;
+	if (t0 != TG_MISSING && t1 != TG_MISSING)
+		return probe->kind == TG_COUNTER && probe->edge_fall[e] > 0 ? nearer : FROM_BETWEEN;
+	if (e == 0)
+		return t1 <= p->edge_ns[1] ? nearer : FROM_NOTHING;
+	return t0 >= p->edge_ns[0] ? nearer : FROM_NOTHING;
 }
 
-static void collect(const struct pass *p, struct tg_totals *out)
+/* The stamp of the row that stands for an edge; TG_MISSING: no single row does. */
+static int64_t row_at(const struct probe *probe, const struct ends *ends, int e)
+{
+	return ends->from[e] == FROM_BEFORE  ? probe->t_before[e]
+	       : ends->from[e] == FROM_AFTER ? probe->t_after[e]
+					     : TG_MISSING;
+}
+
+static struct ends ends_of(const struct pass *p, const struct probe *probe)
+{
+	struct ends ends = { .exact = true };
+
+	for (int e = 0; e < 2; e++)
+		ends.from[e] = origin_of(p, probe, e, &ends.exact);
+	/* one row for both says nothing of what happened between them */
+	if (!ends.exact && row_at(probe, &ends, 0) != TG_MISSING &&
+		row_at(probe, &ends, 0) == row_at(probe, &ends, 1))
+		ends.from[0] = ends.from[1] = FROM_NOTHING;
+	return ends;
+}
+
+static double value_at(
+	const struct pass *p, const struct probe *probe, const struct ends *ends, int e)
+{
+	double v0 = (double)probe->v_before[e], v1 = (double)probe->v_after[e];
+	double d0 = (double)p->edge_ns[e] - (double)probe->t_before[e];
+	double d1 = (double)probe->t_after[e] - (double)p->edge_ns[e];
+
+	switch (ends->from[e]) {
+	case FROM_BEFORE:
+		return v0;
+	case FROM_AFTER:
+		return v1;
+	case FROM_BETWEEN:
+		return v0 + (v1 - v0) * d0 / (d0 + d1);
+	case FROM_NOTHING:
+		break;
+	}
+	return NAN;
+}
+
+/* What decreases between the rows that stand for the edges took away. */
+static double fall_of(const struct probe *probe, const struct ends *ends)
+{
+	double fall = probe->fall;
+	bool one_step = probe->t_before[0] == probe->t_before[1];
+
+	if (ends->from[0] == FROM_BEFORE && !(one_step && ends->from[1] == FROM_BEFORE))
+		fall += probe->edge_fall[0];
+	if (ends->from[1] == FROM_AFTER && !one_step)
+		fall += probe->edge_fall[1];
+	return fall;
+}
+
+/* A row that stands for an edge belongs to the span, whichever side of it the stamp fell. */
+static void take_edges(const struct pass *p, struct probe *probe, const struct ends *ends)
+{
+	if (ends->from[0] == FROM_BEFORE && probe->t_before[0] < p->edge_ns[0]) {
+		probe->peak = TG_MAX(probe->peak, probe->v_before[0]);
+		probe->n++;
+	}
+	if (ends->from[1] == FROM_AFTER && probe->t_after[1] > p->edge_ns[1]) {
+		probe->peak = TG_MAX(probe->peak, probe->v_after[1]);
+		probe->n++;
+	}
+}
+
+static void collect_memory(
+	struct pass *p, const struct probe *probe, const struct ends *ends, struct tg_totals *out)
+{
+	double f = probe->scale * probe->wish->factor;
+	double a = value_at(p, probe, ends, 0) * f, b = value_at(p, probe, ends, 1) * f;
+
+	out->rss_begin_bytes = a;
+	out->mem_retained_bytes = b - a;
+	/* a span shorter than a period may hold no sample at all */
+	out->rss_peak_bytes = probe->peak != TG_MISSING ? (double)probe->peak * f : fmax(a, b);
+	for (int e = 0; e < 2; e++) {
+		p->rows_ns[e] = row_at(probe, ends, e);
+		if (p->rows_ns[e] == TG_MISSING)
+			p->rows_ns[e] = e ? probe->t_before[e] : probe->t_after[e];
+	}
+	p->rows_exact = ends->exact;
+}
+
+static void collect(struct pass *p, struct tg_totals *out)
 {
 	out->exact = true;
 	for (size_t i = 0; i < p->n_probes; i++) {
-		const struct probe *probe = &p->probe[i];
+		struct probe *probe = &p->probe[i];
 		const struct wish *wish = probe->wish;
+		const struct ends ends = ends_of(p, probe);
 		double *field = (double *)((char *)out + wish->offset);
 		double f = probe->scale * wish->factor, v = NAN;
 		/* only the job's own columns decide: a slow tier has no rows at edges */
-		bool own = !strncmp(wish->metric, "tree.", 5), exact = true;
+		bool own = !strncmp(wish->metric, "tree.", 5);
 
+		take_edges(p, probe, &ends);
+		if (!strcmp(wish->metric, "tree.cpu_ns"))
+			out->samples = probe->n;
+		if (!strcmp(wish->metric, "tree.rss_bytes")) {
+			collect_memory(p, probe, &ends, out);
+			continue;
+		}
 		if (wish->want == WANT_RISE && probe->kind == TG_COUNTER) {
-			double a = value_at(p, probe, 0, &exact), b = value_at(p, probe, 1, &exact);
+			double fall = fall_of(probe, &ends);
 
-			v = (b - a + probe->reset) * f;
-			if (own && !(exact && probe->reset == 0 && !isnan(v)))
+			v = (value_at(p, probe, &ends, 1) - value_at(p, probe, &ends, 0) + fall) *
+			    f;
+			if (own && !(ends.exact && fall == 0 && !isnan(v)))
 				out->exact = false;
 		} else if (wish->want == WANT_PEAK && probe->peak != TG_MISSING) {
 			v = (double)probe->peak * f;
-		}
-		if (!strcmp(wish->metric, "tree.rss_bytes")) {
-			double a = value_at(p, probe, 0, &exact), b = value_at(p, probe, 1, &exact);
-
-			out->rss_begin_bytes = a * f;
-			out->mem_retained_bytes = (b - a) * f;
-			/* a span shorter than a period may hold no sample at all */
-			if (isnan(v))
-				v = TG_MAX(a, b) * f;
 		}
 		if (!isnan(v))
 			*field = isnan(*field) ? v : *field + v;
@@ -261,8 +358,7 @@ static void collect(const struct pass *p, struct tg_totals *out)
 
 /* ---- the busiest moment ---- */
 
-static int cores_max(
-	const struct tg_recording *r, const struct tg_span *span, int64_t slack, double *out)
+static int cores_max(const struct tg_recording *r, const struct tg_span *span, double *out)
 {
 	struct tg_points p = { 0 };
 	struct tg_rates rates = { 0 };
@@ -273,10 +369,11 @@ static int cores_max(
 		tg_rates_from(&p, &rates);
 		for (size_t i = 0; i < rates.n; i++) {
 			const struct tg_rate *rate = &rates.rate[i];
+			int64_t inside = TG_MIN(rate->t1_ns, span->end_utc_ns) -
+					 TG_MAX(rate->t0_ns, span->begin_utc_ns);
 
 			/* what mostly lies outside is another span's */
-			if (rate->t0_ns >= span->begin_utc_ns - slack &&
-				rate->t1_ns <= span->end_utc_ns + slack &&
+			if (inside >= (rate->t1_ns - rate->t0_ns) / 2 &&
 				!(*out >= rate->per_s / 1e9))
 				*out = rate->per_s / 1e9;
 		}
@@ -289,8 +386,7 @@ static int cores_max(
 /* ---- the peak that the kernel kept ---- */
 
 struct hwm {
-	const struct tg_span *span;
-	int64_t slack;
+	const int64_t *rows_ns; /* from the first of them to the second */
 	int64_t *before, *within; /* by entity - first */
 	uint32_t first, n;
 };
@@ -301,9 +397,9 @@ static void take_hwm(struct hwm *h, const struct tg_process_cell *cell)
 
 	if (i >= h->n)
 		return;
-	if (cell->t_ns <= h->span->begin_ns + h->slack)
+	if (cell->t_ns <= h->rows_ns[0])
 		h->before[i] = cell->value;
-	else if (cell->t_ns <= h->span->end_ns + h->slack)
+	else if (cell->t_ns <= h->rows_ns[1])
 		h->within[i] = TG_MAX(h->within[i], cell->value);
 }
 
@@ -311,18 +407,20 @@ static void take_hwm(struct hwm *h, const struct tg_process_cell *cell)
  * VmHWM of a process that rose within the span is its peak in the span. It is the tree's peak too
  * when no other process lived in that time; otherwise it is a lower bound beside the samples.
  */
-static int peak_from_hwm(
-	struct tg_recording *r, const struct tg_span *span, int64_t slack, struct tg_totals *out)
+static int peak_from_hwm(struct tg_recording *r, const struct pass *p, struct tg_totals *out)
 {
-	struct hwm h = { .span = span, .slack = slack, .first = UINT32_MAX };
+	const struct tg_span *span = p->span;
+	struct hwm h = { .rows_ns = p->rows_ns, .first = UINT32_MAX };
 	const struct tg_peaks *peaks;
 	uint32_t last = 0, lived = 0;
 	int64_t best = TG_MISSING;
-	int rc = tg_recording_peaks(r, span->session, &peaks);
+	int rc;
 
+	if (p->rows_ns[0] == TG_MISSING || p->rows_ns[1] == TG_MISSING)
+		return 0;
+	rc = tg_recording_peaks(r, span->session, &peaks);
 	if (rc < 0)
 		return rc;
-
 	for (size_t i = 0; i < r->n_lives; i++) {
 		const struct tg_life *life = &r->life[i];
 
@@ -347,7 +445,7 @@ static int peak_from_hwm(
 	free(h.within);
 	if (best == TG_MISSING)
 		return 0;
-	out->peak_exact = lived == 1;
+	out->peak_exact = lived == 1 && p->rows_exact;
 	if (!((double)best <= out->rss_peak_bytes))
 		out->rss_peak_bytes = (double)best;
 	return 0;
@@ -400,7 +498,9 @@ static double limit_at(const struct tg_steps *steps, int64_t t_ns, double factor
 int tg_totals_of(struct tg_recording *r, const struct tg_span *span, struct tg_totals *out)
 {
 	const struct tg_span_session *s = tg_recording_session(r, span->session);
-	struct pass p = { .span = span, .edge_ns = { span->begin_ns, span->end_ns } };
+	struct pass p = { .span = span,
+		.edge_ns = { span->begin_ns, span->end_ns },
+		.rows_ns = { TG_MISSING, TG_MISSING } };
 	int64_t wall_ns = span->end_ns - span->begin_ns;
 	int rc;
 
@@ -410,13 +510,11 @@ int tg_totals_of(struct tg_recording *r, const struct tg_span *span, struct tg_t
 	rc = read_tables(r, &p);
 	if (rc == 0)
 		collect(&p, out);
-	out->samples = p.samples;
 	free(p.probe);
 	if (rc == 0)
-		rc = cores_max(
-			r, span, TG_MAX(p.tolerance_ns, TG_RATE_MIN_NS / 2), &out->cores_max);
+		rc = cores_max(r, span, &out->cores_max);
 	if (rc == 0)
-		rc = peak_from_hwm(r, span, p.tolerance_ns, out);
+		rc = peak_from_hwm(r, &p, out);
 	if (!isnan(out->cpu_s) && wall_ns > 0)
 		out->cores_mean = out->cpu_s / out->wall_s;
 	/* one that is shorter than a rate needs has its mean only */

@@ -62,7 +62,7 @@ static void test_cell0(void)
 	T_OK(t.exact);
 	T_OK(t.peak_exact);
 	T_NEAR(t.rss_peak_bytes, 300e6, 0);
-	T_EQ_I(t.samples, 20 + 2 + 1); /* the one before lies within a twentieth, too */
+	T_EQ_I(t.samples, 20 + 2); /* the row at the end lies behind it */
 	T_EQ_I(t.missed, 0);
 	T_EQ_I(t.n_verdicts, 1);
 	T_EQ_S(t.verdict[0], "one core busy");
@@ -226,6 +226,139 @@ static void test_only_run(void)
 	tg_recording_close(r);
 }
 
+/* ---- recordings of a few rows ---- */
+
+struct few_row {
+	double s;
+	double cpu_s, rss_gb;
+};
+
+struct few_peak {
+	double s, gb;
+};
+
+#define FEW_CELLS 4
+
+static int64_t few_ns(double s)
+{
+	return RUN_T0 + (int64_t)llround(s * 1e9);
+}
+
+/* Cells from cell[i][0] to cell[i][1] seconds; lists end with a time of 0. */
+static struct tg_recording *few(
+	const double cell[][2], const struct few_row *row, const struct few_peak *peak)
+{
+	const char *path = run_path("run.tacho");
+	struct tg_process_block *hwm = tg_process_block_new();
+	struct tg_block *b = tg_block_new(1, 2, 4096);
+	struct tg_recording *r = NULL;
+	struct tg_column column[RUN_COLUMNS];
+	struct tg_err err = { 0 };
+	struct tg_writer *w;
+
+	unlink(path);
+	if (tg_writer_open(&w, path, RUN_SESSION, &err) < 0)
+		exit(1);
+	run_event(w, "{\"ev\":\"birth\",\"t\":1000000000000,\"entity\":1,\"pid\":4711}");
+	run_columns(column);
+	tg_writer_table(w, 1, "main", column, 2);
+	for (int i = 0; i < FEW_CELLS && cell[i][1] > 0; i++) {
+		run_begin(w, i + 2, cell[i][0], "\"count\":1");
+		run_end(w, i + 2, cell[i][1], "ok");
+	}
+	for (; row->s > 0; row++)
+		tg_block_add(b, few_ns(row->s),
+			(int64_t[]){ (int64_t)llround(row->cpu_s * 1e9),
+				(int64_t)llround(row->rss_gb * 1e9) });
+	tg_writer_block(w, b);
+	for (; peak && peak->s > 0; peak++)
+		tg_process_block_add(
+			hwm, &(struct tg_process_cell){ few_ns(peak->s), 1, TG_PROCESS_HWM_BYTES,
+				     (int64_t)llround(peak->gb * 1e9) });
+	if (peak)
+		tg_writer_processes(w, hwm);
+	tg_writer_finish(w);
+	tg_block_free(b);
+	tg_process_block_free(hwm);
+	if (!T_OK(tg_recording_open(&r, path, &err) == 0))
+		exit(1);
+	return r;
+}
+
+/* What a neighbour did in the twentieth of a long cell around it is the neighbour's. */
+static void test_neighbours(void)
+{
+	static const double cell[FEW_CELLS][2] = { { 1, 101 }, { 102, 104 }, { 105, 205 } };
+	static const struct few_row row[] = { { 1.0001, 0, 1 }, { 50, 1, 1 }, { 101.0001, 1, 1 },
+		{ 102.0001, 1, 1 }, { 103, 9, 50 }, { 104.0001, 17, 1 }, { 105.0001, 17, 1 },
+		{ 150, 18, 1 }, { 205.0001, 18, 1 }, { 206, 18, 1 }, { 0 } };
+	static const struct few_peak peak[] = { { 1.0001, 1 }, { 103, 50 }, { 0 } };
+	struct tg_recording *r = few(cell, row, peak);
+	struct tg_totals t;
+
+	T_EQ_I(tg_totals_of(r, &r->span[0], &t), 0);
+	T_NEAR(t.rss_peak_bytes, 1e9, 0);
+	T_OK(t.exact && t.cores_max < 0.1);
+	T_EQ_I(t.samples, 3);
+	T_EQ_I(tg_totals_of(r, &r->span[1], &t), 0);
+	T_NEAR(t.rss_peak_bytes, 50e9, 0);
+	T_OK(t.exact && t.peak_exact);
+	T_NEAR(t.cores_max, 8, 0.01);
+	T_EQ_I(t.samples, 3);
+	T_EQ_I(tg_totals_of(r, &r->span[2], &t), 0);
+	T_NEAR(t.rss_peak_bytes, 1e9, 0);
+	T_OK(t.exact && t.cores_max < 0.1);
+	T_EQ_I(t.samples, 3);
+	tg_recording_close(r);
+}
+
+/* After a restart the counters begin anew: what the kernel before had used is not this one's. */
+static void test_restart(void)
+{
+	static const double cell[FEW_CELLS][2] = { { 10, 20 }, { 1, 9.9 }, { 5, 15 },
+		{ 9.93, 12 } };
+	static const struct few_row row[] = { { 1, 100, 1 }, { 5, 104, 1 }, { 9.9, 108, 1 },
+		{ 10.002, 0.1, 1 }, { 12, 1, 1 }, { 15, 2, 1 }, { 20, 3, 1 }, { 0 } };
+	struct tg_recording *r = few(cell, row, NULL);
+	struct tg_totals t;
+
+	T_EQ_I(tg_totals_of(r, &r->span[0], &t), 0);
+	T_NEAR(t.cpu_s, 2.9, 1e-6);
+	T_OK(t.exact);
+	T_EQ_I(tg_totals_of(r, &r->span[1], &t), 0);
+	T_NEAR(t.cpu_s, 8, 1e-6);
+	T_OK(t.exact);
+	T_EQ_I(tg_totals_of(r, &r->span[2], &t), 0); /* across it: a sum of both sides */
+	T_NEAR(t.cpu_s, 4 + 1.9, 1e-6);
+	T_OK(!t.exact);
+	T_EQ_I(tg_totals_of(r, &r->span[3], &t), 0); /* begins somewhere on the way down */
+	T_NEAR(t.cpu_s, 0.9, 1e-6);
+	tg_recording_close(r);
+}
+
+/* No row within the pad of an edge, or one row for both: nothing is known. */
+static void test_far_rows(void)
+{
+	static const double cell[FEW_CELLS][2] = { { 10, 20 }, { 26, 27 }, { 29.5, 31 },
+		{ 36, 37 } };
+	static const struct few_row row[] = { { 17, 5, 1 }, { 20, 6, 2 }, { 30, 7, 3 }, { 0 } };
+	struct tg_recording *r = few(cell, row, NULL);
+	struct tg_totals t;
+
+	T_EQ_I(tg_totals_of(r, &r->span[0], &t), 0); /* rows begin 7 s after it */
+	T_OK(isnan(t.cpu_s) && isnan(t.mem_retained_bytes) && !t.exact);
+	T_NEAR(t.rss_peak_bytes, 2e9, 0);
+	T_EQ_I(tg_totals_of(r, &r->span[1], &t), 0); /* between two rows */
+	T_NEAR(t.cpu_s, 0.1, 1e-6);
+	T_OK(!t.exact);
+	T_EQ_I(tg_totals_of(r, &r->span[2], &t), 0); /* the last row lies in it */
+	T_NEAR(t.cpu_s, 0.05, 1e-6);
+	T_OK(!t.exact);
+	T_EQ_I(tg_totals_of(r, &r->span[3], &t), 0); /* after all of them */
+	T_OK(isnan(t.cpu_s) && isnan(t.rss_peak_bytes) && !t.exact);
+	tg_recording_close(r);
+}
+
 int main(void)
 {
 	test_spans();
@@ -238,6 +371,9 @@ int main(void)
 	test_select();
 	test_glob();
 	test_only_run();
+	test_neighbours();
+	test_restart();
+	test_far_rows();
 	unlink(run_path("run.tacho"));
 	rmdir(run_dir());
 	return t_done();
