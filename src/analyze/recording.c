@@ -13,12 +13,20 @@
 
 #define CLOCK_STEP_NS (100 * TG_NS_PER_MS) /* smaller differences are drift, not steps */
 
-/* While loading: the lists with their capacities, and open spans by number. */
+/* Where in a list the item with a key is: an open hash. */
+struct index {
+	struct slot {
+		uint64_t key;
+		size_t at; /* from 1; 0: free */
+	} * slot;
+	size_t n, n_slots;
+};
+
+/* While loading: the lists with their capacities, spans by number, lives by session and entity. */
 struct load {
 	struct tg_recording *r;
 	size_t cap_spans, cap_lives, cap_moments;
-	size_t *by_number; /* hash of span number -> index + 1 */
-	size_t n_slots;
+	struct index spans, lives;
 };
 
 static void steps_add(struct tg_steps *s, int64_t t_ns, int64_t value, const char *why)
@@ -57,34 +65,51 @@ static void add_clock(struct tg_span_session *s, int64_t mono_ns, int64_t real_n
 	steps_add(&s->clock, mono_ns, real_ns - mono_ns, NULL);
 }
 
-/* ---- spans by number ---- */
+/* ---- by number ---- */
 
-static size_t *slot_of(struct load *l, uint64_t number)
+static struct slot *slot_of(const struct index *ix, uint64_t key)
 {
-	size_t i = (size_t)((number * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (l->n_slots - 1);
+	size_t i = (size_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (ix->n_slots - 1);
 
-	while (l->by_number[i] && l->r->span[l->by_number[i] - 1].number != number)
-		i = (i + 1) & (l->n_slots - 1);
-	return &l->by_number[i];
+	while (ix->slot[i].at && ix->slot[i].key != key)
+		i = (i + 1) & (ix->n_slots - 1);
+	return &ix->slot[i];
 }
 
-static struct tg_span *span_find(struct load *l, uint64_t number)
+/* The place in the list, from 1; 0: none. */
+static size_t index_find(const struct index *ix, uint64_t key)
 {
-	size_t at = l->n_slots ? *slot_of(l, number) : 0;
+	return ix->n_slots ? slot_of(ix, key)->at : 0;
+}
+
+/* The key, which is new, belongs to the item at `at`, counted from 1. */
+static void index_add(struct index *ix, uint64_t key, size_t at)
+{
+	if (++ix->n * 2 > ix->n_slots) {
+		struct index old = *ix;
+
+		ix->n_slots = TG_MAX(old.n_slots * 2, (size_t)64);
+		ix->slot = tg_xcalloc(ix->n_slots, sizeof(*ix->slot));
+		for (size_t i = 0; i < old.n_slots; i++)
+			if (old.slot[i].at)
+				*slot_of(ix, old.slot[i].key) = old.slot[i];
+		free(old.slot);
+	}
+	*slot_of(ix, key) = (struct slot){ key, at };
+}
+
+static struct tg_span *span_find(const struct load *l, uint64_t number)
+{
+	size_t at = index_find(&l->spans, number);
 
 	return at ? &l->r->span[at - 1] : NULL;
 }
 
-static void index_span(struct load *l, size_t at)
+static struct tg_life *life_find(const struct load *l, uint32_t session, uint32_t entity)
 {
-	if ((l->r->n_spans + 1) * 2 > l->n_slots) {
-		l->n_slots = TG_MAX(l->n_slots * 2, (size_t)64);
-		free(l->by_number);
-		l->by_number = tg_xcalloc(l->n_slots, sizeof(*l->by_number));
-		for (size_t i = 0; i < at; i++)
-			*slot_of(l, l->r->span[i].number) = i + 1;
-	}
-	*slot_of(l, l->r->span[at].number) = at + 1;
+	size_t at = index_find(&l->lives, (uint64_t)session << 32 | entity);
+
+	return at ? &l->r->life[at - 1] : NULL;
 }
 
 static char *dup_str(const struct tg_json *v)
@@ -132,8 +157,7 @@ static bool on_begin(struct load *l, struct tg_span_session *s, const struct tg_
 		.end_ns = t,
 		.open = true,
 	};
-	index_span(l, r->n_spans);
-	r->n_spans++;
+	index_add(&l->spans, (uint64_t)number, ++r->n_spans);
 	return true;
 }
 
@@ -165,9 +189,19 @@ static bool on_birth(struct load *l, struct tg_span_session *s, const struct tg_
 {
 	struct tg_recording *r = l->r;
 	int64_t entity = tg_json_int(tg_json_get(v, "entity"), -1);
+	struct tg_life *life;
 
 	if (entity < 0 || entity > UINT32_MAX)
 		return false;
+	/* said again when exec gave it another name, or its arguments came late */
+	life = life_find(l, s->number, (uint32_t)entity);
+	if (life) {
+		free(life->comm);
+		free(life->args);
+		life->comm = dup_str(tg_json_get(v, "comm"));
+		life->args = dup_str(tg_json_get(v, "args"));
+		return true;
+	}
 	TG_GROW(r->life, r->n_lives + 1, l->cap_lives);
 	r->life[r->n_lives++] = (struct tg_life){
 		.session = s->number,
@@ -179,24 +213,22 @@ static bool on_birth(struct load *l, struct tg_span_session *s, const struct tg_
 		.comm = dup_str(tg_json_get(v, "comm")),
 		.args = dup_str(tg_json_get(v, "args")),
 	};
+	index_add(&l->lives, (uint64_t)s->number << 32 | (uint64_t)entity, r->n_lives);
 	return true;
 }
 
 static bool on_death(struct load *l, struct tg_span_session *s, const struct tg_json *v, int64_t t)
 {
 	int64_t entity = tg_json_int(tg_json_get(v, "entity"), -1);
+	struct tg_life *life = entity >= 0 && entity <= UINT32_MAX
+				       ? life_find(l, s->number, (uint32_t)entity)
+				       : NULL;
 
-	/* most of those that die were born a short while ago */
-	for (size_t i = l->r->n_lives; i-- > 0;) {
-		struct tg_life *life = &l->r->life[i];
-
-		if (life->entity == entity && life->session == s->number) {
-			life->death_ns = t;
-			life->cpu_ns = tg_json_int(tg_json_get(v, "cpu_ns"), TG_MISSING);
-			return true;
-		}
-	}
-	return false;
+	if (!life)
+		return false;
+	life->death_ns = t;
+	life->cpu_ns = tg_json_int(tg_json_get(v, "cpu_ns"), TG_MISSING);
+	return true;
 }
 
 static void add_moment(
@@ -462,7 +494,8 @@ int tg_recording_load(
 	rc = tg_reader_events(reader, each_event, &l);
 	if (rc < 0) {
 		tg_err_set(err, rc, "%s: %s", path, strerror(-rc));
-		free(l.by_number);
+		free(l.spans.slot);
+		free(l.lives.slot);
 		tg_recording_close(r);
 		return rc;
 	}
@@ -470,7 +503,8 @@ int tg_recording_load(
 	find_runs(&l);
 	count_indices(r);
 	date_all(r);
-	free(l.by_number);
+	free(l.spans.slot);
+	free(l.lives.slot);
 	*out = r;
 	return 0;
 }

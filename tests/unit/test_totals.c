@@ -259,7 +259,10 @@ static struct tg_recording *few(
 	unlink(path);
 	if (tg_writer_open(&w, path, RUN_SESSION, &err) < 0)
 		exit(1);
-	run_event(w, "{\"ev\":\"birth\",\"t\":1000000000000,\"entity\":1,\"pid\":4711}");
+	run_event(w, "{\"ev\":\"birth\",\"t\":1000000000000,\"entity\":1,\"pid\":4711,"
+		     "\"comm\":\"sh\"}");
+	run_event(w, "{\"ev\":\"birth\",\"t\":1000100000000,\"entity\":1,\"pid\":4711,"
+		     "\"comm\":\"fit\",\"args\":\"fit -n 9\"}");
 	run_columns(column);
 	tg_writer_table(w, 1, "main", column, 2);
 	for (int i = 0; i < FEW_CELLS && cell[i][1] > 0; i++) {
@@ -277,6 +280,7 @@ static struct tg_recording *few(
 				     (int64_t)llround(peak->gb * 1e9) });
 	if (peak)
 		tg_writer_processes(w, hwm);
+	run_event(w, "{\"ev\":\"death\",\"t\":1300000000000,\"entity\":1,\"pid\":4711}");
 	tg_writer_finish(w);
 	tg_block_free(b);
 	tg_process_block_free(hwm);
@@ -336,6 +340,26 @@ static void test_restart(void)
 	tg_recording_close(r);
 }
 
+/* A process that took another name, or whose arguments came late, is one process still. */
+static void test_renamed(void)
+{
+	static const double cell[FEW_CELLS][2] = { { 1, 2 } };
+	static const struct few_row row[] = { { 1, 1, 1 }, { 2, 2, 1 }, { 0 } };
+	static const struct few_peak peak[] = { { 1, 1 }, { 2, 3 }, { 0 } };
+	struct tg_recording *r = few(cell, row, peak);
+	struct tg_totals t;
+
+	T_EQ_I(r->n_lives, 1);
+	T_EQ_I(r->life[0].birth_ns, RUN_T0);
+	T_EQ_I(r->life[0].death_ns, RUN_T0 + 300 * TG_NS_PER_S);
+	T_EQ_S(r->life[0].comm, "fit");
+	T_EQ_S(r->life[0].args, "fit -n 9");
+	T_EQ_I(tg_totals_of(r, &r->span[0], &t), 0);
+	T_NEAR(t.rss_peak_bytes, 3e9, 0);
+	T_OK(t.peak_exact);
+	tg_recording_close(r);
+}
+
 /* No row within the pad of an edge, or one row for both: nothing is known. */
 static void test_far_rows(void)
 {
@@ -373,6 +397,7 @@ int main(void)
 	test_only_run();
 	test_neighbours();
 	test_restart();
+	test_renamed();
 	test_far_rows();
 	unlink(run_path("run.tacho"));
 	rmdir(run_dir());
