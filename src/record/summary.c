@@ -30,6 +30,12 @@ enum part { PART_CONSTANT, PART_MISSING, PART_GROUPS };
 
 #define GROUP_MAX (5 + 4 * TG_VARINT_MAX) /* bytes of one group in a part */
 
+/* The least bytes that one of a list has in the head: room is made for no more than are there. */
+#define ENTRY_MIN   2
+#define TABLE_MIN   2
+#define SECTION_MIN 5
+#define SPAN_MIN    3
+
 /* ---- writing ---- */
 
 static void add_uvar(struct tg_buf *out, uint64_t v)
@@ -228,13 +234,21 @@ static uint64_t left(const struct cursor *c)
 	return c->p ? (uint64_t)(c->end - c->p) : 0;
 }
 
+/* The number of elements of at least `least` bytes that follow, at most `most`. */
+static size_t get_length(struct cursor *c, uint64_t most, size_t least)
+{
+	uint64_t n = get_count(c, most);
+
+	if (n > left(c) / least)
+		c->p = NULL;
+	return c->p ? (size_t)n : 0;
+}
+
 static struct tg_text get_text(struct cursor *c)
 {
-	size_t len = (size_t)get_count(c, UINT32_MAX);
+	size_t len = get_length(c, UINT32_MAX, 1);
 	struct tg_text t = { NULL, 0 };
 
-	if (len > left(c))
-		c->p = NULL;
 	if (c->p) {
 		t = (struct tg_text){ (const char *)c->p, len };
 		c->p += len;
@@ -254,12 +268,13 @@ static int64_t get_later(struct cursor *c, int64_t first)
 
 static void get_entries(struct tg_summary_reading *s, struct cursor *c, uint64_t offset)
 {
-	uint64_t begin = get_count(c, offset), at = begin, n;
+	uint64_t begin = get_count(c, offset), at = begin;
 	int64_t before = 0;
+	size_t n;
 
-	n = get_count(c, (offset - begin) / TG_CHUNK_HEADER); /* no chunk is shorter */
+	n = get_length(c, (offset - begin) / TG_CHUNK_HEADER, ENTRY_MIN); /* no chunk is shorter */
 	TG_GROW(s->entry, n, s->cap_entries);
-	for (uint64_t i = 0; c->p && i < n; i++) {
+	for (size_t i = 0; c->p && i < n; i++) {
 		struct tg_summary_entry *e = &s->entry[i];
 
 		*e = (struct tg_summary_entry){ .type = (uint8_t)get_count(c, 127) };
@@ -277,7 +292,7 @@ static void get_entries(struct tg_summary_reading *s, struct cursor *c, uint64_t
 		c->p = NULL;
 	s->summary.begin = begin;
 	s->summary.entry = s->entry;
-	s->summary.n_entries = (size_t)n;
+	s->summary.n_entries = n;
 }
 
 static void get_section(struct tg_summary_reading *s, struct cursor *c, uint64_t offset,
@@ -289,7 +304,7 @@ static void get_section(struct tg_summary_reading *s, struct cursor *c, uint64_t
 	to->n_columns = (uint32_t)get_count(c, TG_COLUMNS_MAX);
 	to->begin = get_count(c, offset);
 	to->end = to->begin + get_count(c, offset - to->begin);
-	to->n_groups = (uint32_t)get_count(c, (to->end - to->begin) / TG_CHUNK_HEADER);
+	to->n_groups = (uint32_t)get_length(c, (to->end - to->begin) / TG_CHUNK_HEADER, SPAN_MIN);
 	TG_GROW(s->span, *n_spans + to->n_groups, s->cap_spans);
 	for (uint32_t i = 0; c->p && i < to->n_groups; i++) {
 		struct tg_group_span *span = &s->span[*n_spans + i];
@@ -305,7 +320,7 @@ static void get_section(struct tg_summary_reading *s, struct cursor *c, uint64_t
 static void get_sections(struct tg_summary_reading *s, struct cursor *c, uint64_t offset,
 	uint64_t directory, uint32_t payload_len)
 {
-	size_t n = (size_t)get_count(c, TG_TABLES_MAX), n_spans = 0, at = 0;
+	size_t n = get_length(c, TG_TABLES_MAX, SECTION_MIN), n_spans = 0, at = 0;
 
 	TG_GROW(s->section, n, s->cap_sections);
 	for (size_t i = 0; c->p && i < n; i++) {
@@ -346,7 +361,7 @@ int tg_summary_decode(struct tg_summary_reading *s, struct tg_zip *z, const uint
 	s->summary.previous = tg_get64(head);
 	get_entries(s, &c, offset);
 	s->summary.session = get_text(&c);
-	s->summary.n_tables = (size_t)get_count(&c, TG_TABLES_MAX);
+	s->summary.n_tables = get_length(&c, TG_TABLES_MAX, TABLE_MIN);
 	TG_GROW(s->table, s->summary.n_tables, s->cap_tables);
 	for (size_t i = 0; i < s->summary.n_tables; i++) {
 		s->table[i].number = (uint32_t)get_count(&c, UINT32_MAX);

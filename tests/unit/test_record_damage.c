@@ -15,6 +15,7 @@
 #include "record/chunk.h"
 #include "record/crc32c.h"
 #include "record/format.h"
+#include "record/summary.h"
 #include "record/varint.h"
 
 #include "base/mem.h"
@@ -614,6 +615,55 @@ static void test_pipe(void)
 	T_OK(strstr(err.text, "No space left") != NULL);
 }
 
+/* A summary far behind in a sparse file may promise more than is in it: nothing is allocated. */
+static int decode_head(const struct tg_buf *head, uint64_t offset)
+{
+	uint8_t raw[TG_SUMMARY_PREFIX + 64] = { 0 };
+	struct tg_summary_reading s = { 0 };
+	struct tg_zip z;
+	int r;
+
+	tg_zip_init(&z);
+	tg_put64(raw, TG_NO_SUMMARY);
+	tg_put32(raw + 8, (uint32_t)head->len);
+	memcpy(raw + TG_SUMMARY_PREFIX, head->data, head->len);
+	tg_put32(raw + 16, tg_crc32c(tg_crc32c(0, raw, 16), raw + TG_SUMMARY_PREFIX, head->len));
+	r = tg_summary_decode(&s, &z, raw, (uint32_t)(TG_SUMMARY_PREFIX + head->len), offset);
+	tg_summary_reading_release(&s);
+	tg_zip_release(&z);
+	return r;
+}
+
+static void put(struct tg_buf *b, uint64_t v)
+{
+	uint8_t raw[TG_VARINT_MAX];
+
+	tg_buf_add(b, raw, (size_t)(tg_put_uvar(raw, v) - raw));
+}
+
+static void test_promises(void)
+{
+	const uint64_t far = UINT64_C(1) << 50;
+	struct tg_buf head = TG_BUF_INIT;
+
+	put(&head, 0); /* begin of the index, then how many chunks it lists */
+	put(&head, far / TG_CHUNK_HEADER);
+	T_EQ_I(decode_head(&head, far), -EBADMSG);
+
+	tg_buf_clear(&head);
+	put(&head, far); /* an index of nothing; no session, tables, open spans */
+	for (int i = 0; i < 4; i++)
+		put(&head, 0);
+	put(&head, 1); /* a section: table, columns, begin, length, groups */
+	put(&head, 1);
+	put(&head, 0);
+	put(&head, 0);
+	put(&head, far);
+	put(&head, UINT32_MAX);
+	T_EQ_I(decode_head(&head, far), -EBADMSG);
+	tg_buf_release(&head);
+}
+
 int main(void)
 {
 	struct sample s = { .n = 0 };
@@ -636,6 +686,7 @@ int main(void)
 	test_lost_session(&s);
 	test_lost_begin(&s);
 	test_pipe();
+	test_promises();
 	tg_buf_release(&s.bytes);
 	unlink(s.path);
 	rmdir(dir);
