@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Holds the includes of src/ against the table of layers, and third-party headers to their place.
 
-Also checks that every source file starts with its SPDX line. Usage: check_layers.py SOURCE_ROOT
+Also checks that no two headers define a type of one name, so that any file may include both, and
+that every source file starts with its SPDX line. Usage: check_layers.py SOURCE_ROOT
 """
 
 import pathlib
@@ -33,6 +34,7 @@ FOREIGN = {  # header: where it may be included
     r"dlfcn\.h": r"src/recorder/gpu_helper\.c",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+TYPE = re.compile(r"^(struct|union|enum) (\w+) \{", re.M)
 SPDX = "SPDX-License-Identifier: BSD-3-Clause"
 
 
@@ -40,10 +42,15 @@ def faults(root: pathlib.Path):
     files = sorted(p for p in (root / "src").rglob("*") if p.suffix in (".c", ".h"))
     if not files:
         yield "no source files found: wrong folder?"
+    defined = {}
     for path in files:
         name = path.relative_to(root).as_posix()
         layer = name.split("/")[1]
         text = path.read_text()
+        for kind, tag in TYPE.findall(text) if path.suffix == ".h" else ():
+            if tag in defined:
+                yield f"{name}: {kind} {tag} is defined in {defined[tag]}, too"
+            defined.setdefault(tag, name)
         if layer not in LAYERS:
             yield f"{name}: folder {layer} is in no layer"
             continue

@@ -19,7 +19,7 @@ void tg_points_release(struct tg_points *p)
 void tg_points_add(struct tg_points *p, int64_t t_ns, int64_t value, bool cut)
 {
 	TG_GROW(p->point, p->n + 1, p->cap);
-	p->point[p->n] = (struct tg_point){ t_ns, value, cut || !p->n };
+	p->point[p->n] = (struct tg_series_point){ t_ns, value, cut || !p->n };
 	p->n++;
 }
 
@@ -314,7 +314,7 @@ void tg_rates_from(const struct tg_points *p, struct tg_rates *out)
 	size_t i = 0;
 
 	while (i + 1 < p->n) {
-		const struct tg_point *a = &p->point[i];
+		const struct tg_series_point *a = &p->point[i];
 		struct tg_rate rate = { .t0_ns = a->t_ns };
 		double increase;
 		size_t j = i;
@@ -445,7 +445,8 @@ static double gauge_weight(const struct tg_points *p, size_t i)
 }
 
 /* Bins between two joined samples that hold none: the straight line between them. */
-static void fill_between(struct binner *b, const struct tg_point *p0, const struct tg_point *p1)
+static void fill_between(
+	struct binner *b, const struct tg_series_point *p0, const struct tg_series_point *p1)
 {
 	double v0 = (double)p0->value, slope;
 

@@ -18,14 +18,14 @@
 /* More rows than this are read from summaries, when bins are longer than their groups. */
 #define TG_SERIES_ROWS_MAX 400000
 
-struct tg_point {
+struct tg_series_point {
 	int64_t t_ns;
 	int64_t value;
 	bool cut; /* nothing is known between the point before and this one */
 };
 
 struct tg_points {
-	struct tg_point *point;
+	struct tg_series_point *point;
 	size_t n, cap;
 	enum tg_kind kind;
 	int scale; /* value * 10^scale is in the metric's unit */

@@ -52,7 +52,7 @@ static double value_at(const struct tg_points *p, int64_t t_ns, int64_t *at)
 			hi = mid;
 	}
 	if (lo == 0 || lo == p->n) {
-		const struct tg_point *near = &p->point[lo ? lo - 1 : 0];
+		const struct tg_series_point *near = &p->point[lo ? lo - 1 : 0];
 
 		*at = near->t_ns;
 		return (double)near->value;

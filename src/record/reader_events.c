@@ -146,7 +146,7 @@ static void be_careful(struct walk *w, size_t n)
 static int summary_lines(struct walk *w, const struct tg_place *place)
 {
 	struct tg_chunk_header h;
-	const struct tg_text *open = &w->r->index.reading.summary.open;
+	const struct tg_slice *open = &w->r->index.reading.summary.open;
 
 	if (tg_reader_summary(w->r, place->offset, &h) < 0)
 		return 0;

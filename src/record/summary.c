@@ -50,7 +50,7 @@ static void add_svar(struct tg_buf *out, int64_t v)
 	add_uvar(out, tg_zigzag(v));
 }
 
-static void add_text(struct tg_buf *out, const struct tg_text *t)
+static void add_text(struct tg_buf *out, const struct tg_slice *t)
 {
 	add_uvar(out, t->len);
 	tg_buf_add(out, t->data, t->len);
@@ -244,13 +244,13 @@ static size_t get_length(struct cursor *c, uint64_t most, size_t least)
 	return c->p ? (size_t)n : 0;
 }
 
-static struct tg_text get_text(struct cursor *c)
+static struct tg_slice get_text(struct cursor *c)
 {
 	size_t len = get_length(c, UINT32_MAX, 1);
-	struct tg_text t = { NULL, 0 };
+	struct tg_slice t = { NULL, 0 };
 
 	if (c->p) {
-		t = (struct tg_text){ (const char *)c->p, len };
+		t = (struct tg_slice){ (const char *)c->p, len };
 		c->p += len;
 	}
 	return t;

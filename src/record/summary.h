@@ -45,14 +45,14 @@ struct tg_summary_section {
 	uint32_t directory; /* reading: where it is in the payload */
 };
 
-struct tg_text {
+struct tg_slice {
 	const char *data;
 	size_t len;
 };
 
 struct tg_summary_table {
 	uint32_t number;
-	struct tg_text json; /* the table chunk's object */
+	struct tg_slice json; /* the table chunk's object */
 };
 
 /* A summary in memory. Everything is borrowed when writing, and when reading as said below. */
@@ -61,10 +61,10 @@ struct tg_summary {
 	uint64_t begin; /* where the first chunk of the index is; the others follow */
 	const struct tg_summary_entry *entry;
 	size_t n_entries;
-	struct tg_text session; /* the session chunk's object */
+	struct tg_slice session; /* the session chunk's object */
 	const struct tg_summary_table *table;
 	size_t n_tables;
-	struct tg_text open; /* begin events of the open spans, one a line, without "code" */
+	struct tg_slice open; /* begin events of the open spans, one a line, without "code" */
 	const struct tg_summary_section *section;
 	size_t n_sections;
 };

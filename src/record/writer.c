@@ -202,7 +202,7 @@ static int write_summary(struct tg_writer *w)
 	}
 	restated_tables(w, table, &s.n_tables);
 	open_spans(w, &open);
-	s.open = (struct tg_text){ open.data, open.len };
+	s.open = (struct tg_slice){ open.data, open.len };
 	chunk_begin(w);
 	tg_summary_encode(&s, &w->zip, &w->chunk);
 	r = chunk_end(w, TG_CHUNK_SUMMARY, 0);

@@ -83,7 +83,7 @@ void tg_crowd_birth(struct tg_crowd *c, struct tg_events *e, const struct tg_bir
 		.start_ns = birth->start_ns };
 	size_t i;
 
-	if (tg_bucket_take(&c->births, birth->t_ns, TG_CROWD_BIRTHS_PER_S)) {
+	if (tg_budget_take(&c->births, birth->t_ns, TG_CROWD_BIRTHS_PER_S)) {
 		write_birth(e, birth->t_ns, birth);
 		return;
 	}
@@ -129,7 +129,7 @@ bool tg_crowd_value(struct tg_crowd *c, struct tg_events *e, int64_t t_ns, uint3
 	if (!m)
 		return true;
 	if (t_ns - m->t_ns < TG_NS_PER_S ||
-		!tg_bucket_take(&c->births, t_ns, TG_CROWD_BIRTHS_PER_S))
+		!tg_budget_take(&c->births, t_ns, TG_CROWD_BIRTHS_PER_S))
 		return false;
 	birth = (struct tg_birth){ .entity = entity,
 		.pid = m->pid,

@@ -37,7 +37,7 @@ struct tg_crowd_command {
 };
 
 struct tg_crowd {
-	struct tg_bucket births;
+	struct tg_budget births;
 	struct tg_crowd_member *member; /* ascending by entity */
 	size_t n, cap;
 	struct tg_crowd_command *command;

@@ -35,7 +35,7 @@ struct tg_job {
 	struct tg_drift drift;
 	struct tg_pace pace;
 	int64_t said_period_ns; /* in the last interval event */
-	struct tg_bucket edges;
+	struct tg_budget edges;
 	struct tg_watch root;
 	bool root_ended; /* its root_end event is written */
 	bool spans_only; /* between spans, sample slowly although the root lives */
@@ -127,7 +127,7 @@ static void read_row(struct tg_job *j, unsigned flags, int64_t now)
 /* A row for the edge of a span, unless there is one or there are too many. */
 static void edge_row(struct tg_job *j, int64_t now)
 {
-	if (now - j->rows.last_ns >= EDGE_YOUNG_NS && tg_bucket_take(&j->edges, now, EDGES_PER_S))
+	if (now - j->rows.last_ns >= EDGE_YOUNG_NS && tg_budget_take(&j->edges, now, EDGES_PER_S))
 		read_row(j, TG_READ_EDGE, now);
 }
 

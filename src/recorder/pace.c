@@ -21,7 +21,7 @@ int64_t tg_pace_tick(struct tg_pace *p, int64_t now_ns)
 	return skipped;
 }
 
-bool tg_bucket_take(struct tg_bucket *b, int64_t now_ns, int per_s)
+bool tg_budget_take(struct tg_budget *b, int64_t now_ns, int per_s)
 {
 	int64_t second = now_ns / TG_NS_PER_S;
 

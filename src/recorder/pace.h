@@ -27,11 +27,11 @@ void tg_pace_set(struct tg_pace *p, int64_t now_ns, int64_t period_ns);
 int64_t tg_pace_tick(struct tg_pace *p, int64_t now_ns);
 
 /* At most `per_s` permits a second. */
-struct tg_bucket {
+struct tg_budget {
 	int64_t second; /* which second is counted */
 	int used;
 };
-bool tg_bucket_take(struct tg_bucket *b, int64_t now_ns, int per_s);
+bool tg_budget_take(struct tg_budget *b, int64_t now_ns, int per_s);
 
 /* Clocks drifting apart since the last clock event. */
 struct tg_drift {

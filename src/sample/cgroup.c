@@ -13,20 +13,21 @@
 static int group_path(struct tg_env *env, pid_t pid, const char *controller, char *path, bool *v2)
 {
 	struct tg_cgroup_line line;
-	struct tg_scan s;
+	struct tg_cursor s;
 	ssize_t n = pid > 0 ? tg_env_read(env, "proc/%d/cgroup", pid)
 			    : tg_env_read(env, "proc/self/cgroup");
 	bool found = false;
 
 	if (n < 0)
 		return (int)n;
-	s = tg_scan_of(env->text->data, env->text->len);
+	s = tg_cursor_of(env->text->data, env->text->len);
 	while (tg_procfs_cgroup_next(&s, &line)) {
 		size_t len = (size_t)(line.path.end - line.path.p);
 		bool is_v2 = line.controllers.p == line.controllers.end;
 
 		/* a controller that v1 has is not v2's, wherever the lines are */
-		if (len >= TG_PATH_MAX || (!tg_scan_has(line.controllers, controller) && !is_v2) ||
+		if (len >= TG_PATH_MAX ||
+			(!tg_cursor_has(line.controllers, controller) && !is_v2) ||
 			(found && is_v2))
 			continue;
 		memcpy(path, line.path.p, len);
@@ -73,7 +74,7 @@ int tg_cgroup_find(struct tg_env *env, pid_t pid, const char *controller, struct
 	char path[TG_PATH_MAX];
 	struct tg_mount_line mount;
 	size_t best = SIZE_MAX;
-	struct tg_scan s;
+	struct tg_cursor s;
 	bool v2 = false;
 	int r = group_path(env, pid, controller, path, &v2);
 
@@ -83,16 +84,16 @@ int tg_cgroup_find(struct tg_env *env, pid_t pid, const char *controller, struct
 		return -ENOENT;
 	if (tg_env_read(env, "proc/self/mountinfo") <= 0)
 		return -ENOENT;
-	s = tg_scan_of(env->text->data, env->text->len);
+	s = tg_cursor_of(env->text->data, env->text->len);
 	while (tg_procfs_mount_next(&s, &mount)) {
-		struct tg_scan options = tg_scan_of(mount.options, strlen(mount.options));
+		struct tg_cursor options = tg_cursor_of(mount.options, strlen(mount.options));
 		const char *rest = below(path, mount.root);
 		/* an unrelated root is better than nothing: the group is then the mount itself */
 		size_t cost = rest ? strlen(mount.root) : TG_PATH_MAX;
 		int n;
 
 		if (strcmp(mount.fstype, v2 ? "cgroup2" : "cgroup") != 0 ||
-			(!v2 && !tg_scan_has(options, controller)) || cost >= best)
+			(!v2 && !tg_cursor_has(options, controller)) || cost >= best)
 			continue;
 		if (!rest || !strcmp(rest, "/"))
 			rest = "";
@@ -132,13 +133,13 @@ int tg_cgroup_open(const struct tg_env *env, const struct tg_cgroup *g, const ch
 /* A file with one number; "max" and what cannot be read is no limit. */
 static int64_t number_in(struct tg_env *env, const struct tg_cgroup *g, const char *file)
 {
-	struct tg_scan s;
+	struct tg_cursor s;
 	int64_t v;
 
 	if (tg_cgroup_read(env, g, file) <= 0)
 		return TG_MISSING;
-	s = tg_scan_of(env->text->data, env->text->len);
-	return tg_scan_i64(&s, &v) && v >= 0 && v < NO_LIMIT ? v : TG_MISSING;
+	s = tg_cursor_of(env->text->data, env->text->len);
+	return tg_cursor_i64(&s, &v) && v >= 0 && v < NO_LIMIT ? v : TG_MISSING;
 }
 
 static int64_t lesser(int64_t a, int64_t b)
@@ -169,12 +170,12 @@ static int64_t quota_of(struct tg_env *env, const struct tg_cgroup *g)
 	int64_t quota, period;
 
 	if (g->v2) {
-		struct tg_scan s;
+		struct tg_cursor s;
 
 		if (tg_cgroup_read(env, g, "cpu.max") <= 0)
 			return TG_MISSING;
-		s = tg_scan_of(env->text->data, env->text->len);
-		if (!tg_scan_i64(&s, &quota) || !tg_scan_i64(&s, &period))
+		s = tg_cursor_of(env->text->data, env->text->len);
+		if (!tg_cursor_i64(&s, &quota) || !tg_cursor_i64(&s, &period))
 			return TG_MISSING;
 	} else {
 		quota = number_in(env, g, "cpu.cfs_quota_us");

@@ -17,7 +17,7 @@ static int64_t machine_cores(struct tg_env *env)
 {
 	const struct tg_text *text;
 	struct tg_cpu_line line;
-	struct tg_scan s;
+	struct tg_cursor s;
 	int64_t n = 0;
 
 	if (tg_env_read(env, "sys/devices/system/cpu/online") > 0 &&
@@ -26,7 +26,7 @@ static int64_t machine_cores(struct tg_env *env)
 	text = tg_env_stat(env);
 	if (!text)
 		return 0;
-	s = tg_scan_of(text->data, text->len);
+	s = tg_cursor_of(text->data, text->len);
 	while (tg_procfs_cpu_next(&s, &line))
 		n += line.cpu >= 0;
 	return n;
@@ -36,7 +36,7 @@ static int64_t affinity_cores(struct tg_env *env)
 {
 	ssize_t n = env->root > 0 ? tg_env_read(env, "proc/%d/status", env->root)
 				  : tg_env_read(env, "proc/self/status");
-	struct tg_scan list;
+	struct tg_cursor list;
 
 	if (n <= 0 || tg_procfs_key_text(
 			      env->text->data, env->text->len, "Cpus_allowed_list:", &list) < 0)

@@ -210,11 +210,11 @@ struct children {
 
 static int children_of_text(struct children *c)
 {
-	struct tg_scan s = tg_scan_of(c->env->text->data, c->env->text->len);
+	struct tg_cursor s = tg_cursor_of(c->env->text->data, c->env->text->len);
 	int64_t pid;
 
 	/* "16190 16193 ": a blank behind each, so that a number that is cut off is not taken */
-	while (tg_scan_i64(&s, &pid))
+	while (tg_cursor_i64(&s, &pid))
 		if (pid > 0 && pid <= INT32_MAX && c->each(c->ctx, (pid_t)pid))
 			return 1;
 	return 0;

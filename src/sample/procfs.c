@@ -6,18 +6,18 @@
 #include "base/mem.h"
 #include "base/metric.h"
 
-struct tg_scan tg_scan_of(const char *text, size_t len)
+struct tg_cursor tg_cursor_of(const char *text, size_t len)
 {
-	return (struct tg_scan){ text, text + len };
+	return (struct tg_cursor){ text, text + len };
 }
 
-bool tg_scan_line(struct tg_scan *s, struct tg_scan *line)
+bool tg_cursor_line(struct tg_cursor *s, struct tg_cursor *line)
 {
 	const char *nl = s->p < s->end ? memchr(s->p, '\n', (size_t)(s->end - s->p)) : NULL;
 
 	if (!nl)
 		return false;
-	*line = (struct tg_scan){ s->p, nl + 1 };
+	*line = (struct tg_cursor){ s->p, nl + 1 };
 	s->p = nl + 1;
 	return true;
 }
@@ -27,15 +27,15 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-static void skip_blanks(struct tg_scan *s)
+static void skip_blanks(struct tg_cursor *s)
 {
 	while (s->p < s->end && is_blank(*s->p))
 		s->p++;
 }
 
-bool tg_scan_i64(struct tg_scan *s, int64_t *value)
+bool tg_cursor_i64(struct tg_cursor *s, int64_t *value)
 {
-	struct tg_scan at = *s;
+	struct tg_cursor at = *s;
 	bool negative = false;
 	const char *first;
 	int64_t v = 0;
@@ -55,7 +55,7 @@ bool tg_scan_i64(struct tg_scan *s, int64_t *value)
 	return true;
 }
 
-bool tg_scan_word(struct tg_scan *s, const char **word, size_t *len)
+bool tg_cursor_word(struct tg_cursor *s, const char **word, size_t *len)
 {
 	skip_blanks(s);
 	*word = s->p;
@@ -66,12 +66,12 @@ bool tg_scan_word(struct tg_scan *s, const char **word, size_t *len)
 }
 
 /* Take `n` numbers; those with a place to go are stored. False when there are fewer. */
-static bool take_numbers(struct tg_scan *s, int64_t *const to[], size_t n)
+static bool take_numbers(struct tg_cursor *s, int64_t *const to[], size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		int64_t v;
 
-		if (!tg_scan_i64(s, &v))
+		if (!tg_cursor_i64(s, &v))
 			return false;
 		if (to[i])
 			*to[i] = v;
@@ -79,7 +79,7 @@ static bool take_numbers(struct tg_scan *s, int64_t *const to[], size_t n)
 	return true;
 }
 
-static bool starts(const struct tg_scan *s, const char *with, size_t len)
+static bool starts(const struct tg_cursor *s, const char *with, size_t len)
 {
 	return (size_t)(s->end - s->p) >= len && !memcmp(s->p, with, len);
 }
@@ -101,7 +101,7 @@ static bool copy_word(char *to, size_t size, const char *from, size_t len)
 int tg_procfs_pid_stat(const char *text, size_t len, struct tg_pid_stat *out)
 {
 	const char *open = memchr(text, '(', len), *close = memrchr(text, ')', len);
-	struct tg_scan s = { NULL, text + len };
+	struct tg_cursor s = { NULL, text + len };
 	int64_t ppid;
 	/* from field 4, ppid, to field 22, starttime */
 	int64_t *const field[] = { &ppid, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
@@ -125,7 +125,7 @@ int tg_procfs_pid_stat(const char *text, size_t len, struct tg_pid_stat *out)
 /* 56325 4096 1720 563 0 2911 0 */
 int tg_procfs_statm(const char *text, size_t len, struct tg_statm *out)
 {
-	struct tg_scan s = tg_scan_of(text, len);
+	struct tg_cursor s = tg_cursor_of(text, len);
 	int64_t *const field[] = { &out->size, &out->resident, &out->shared };
 
 	if (!take_numbers(&s, field, 3))
@@ -139,25 +139,25 @@ int tg_procfs_io(const char *text, size_t len, int64_t out[TG_IOS])
 	static const char *const key[TG_IOS] = {
 		"rchar:", "wchar:", "syscr:", "syscw:", "read_bytes:", "write_bytes:"
 	};
-	struct tg_scan s = tg_scan_of(text, len), line;
+	struct tg_cursor s = tg_cursor_of(text, len), line;
 
 	for (size_t i = 0; i < TG_IOS; i++) {
-		if (!tg_scan_line(&s, &line) || !starts(&line, key[i], strlen(key[i])))
+		if (!tg_cursor_line(&s, &line) || !starts(&line, key[i], strlen(key[i])))
 			return -EBADMSG;
 		line.p += strlen(key[i]);
-		if (!tg_scan_i64(&line, &out[i]))
+		if (!tg_cursor_i64(&line, &out[i]))
 			return -EBADMSG;
 	}
 	return 0;
 }
 
 /* VmHWM:	    1640 kB */
-int tg_procfs_key_text(const char *text, size_t len, const char *key, struct tg_scan *out)
+int tg_procfs_key_text(const char *text, size_t len, const char *key, struct tg_cursor *out)
 {
-	struct tg_scan s = tg_scan_of(text, len);
+	struct tg_cursor s = tg_cursor_of(text, len);
 	size_t n = strlen(key);
 
-	while (tg_scan_line(&s, out)) {
+	while (tg_cursor_line(&s, out)) {
 		if (!starts(out, key, n))
 			continue;
 		out->p += n;
@@ -169,13 +169,13 @@ int tg_procfs_key_text(const char *text, size_t len, const char *key, struct tg_
 
 bool tg_procfs_key(const char *text, size_t len, const char *key, int64_t *value)
 {
-	struct tg_scan rest;
+	struct tg_cursor rest;
 	const char *unit;
 	size_t n;
 
-	if (tg_procfs_key_text(text, len, key, &rest) < 0 || !tg_scan_i64(&rest, value))
+	if (tg_procfs_key_text(text, len, key, &rest) < 0 || !tg_cursor_i64(&rest, value))
 		return false;
-	if (tg_scan_word(&rest, &unit, &n) && n == 2 && !memcmp(unit, "kB", 2))
+	if (tg_cursor_word(&rest, &unit, &n) && n == 2 && !memcmp(unit, "kB", 2))
 		return !__builtin_mul_overflow(*value, 1024, value);
 	return true;
 }
@@ -197,11 +197,11 @@ void tg_procfs_meminfo(const char *text, size_t len, struct tg_meminfo *out)
 		{ "SwapFree:", &out->swap_free },
 	};
 
-	struct tg_scan s = tg_scan_of(text, len), line;
+	struct tg_cursor s = tg_cursor_of(text, len), line;
 
 	for (size_t i = 0; i < TG_ARRAY_SIZE(want); i++)
 		*want[i].value = TG_MISSING;
-	while (tg_scan_line(&s, &line))
+	while (tg_cursor_line(&s, &line))
 		for (size_t i = 0; i < TG_ARRAY_SIZE(want); i++) {
 			size_t n = (size_t)(line.end - line.p);
 
@@ -212,19 +212,19 @@ void tg_procfs_meminfo(const char *text, size_t len, struct tg_meminfo *out)
 }
 
 /* cpu3 4705 150 1120 16250 520 10 45 99 0 0 */
-bool tg_procfs_cpu_next(struct tg_scan *s, struct tg_cpu_line *out)
+bool tg_procfs_cpu_next(struct tg_cursor *s, struct tg_cpu_line *out)
 {
 	int64_t *const field[] = { &out->user, &out->nice, &out->system, &out->idle, &out->iowait,
 		&out->irq, &out->softirq, &out->steal };
-	struct tg_scan line;
+	struct tg_cursor line;
 
-	while (tg_scan_line(s, &line)) {
+	while (tg_cursor_line(s, &line)) {
 		int64_t cpu = -1;
 
 		if (!starts(&line, "cpu", 3))
 			continue;
 		line.p += 3;
-		if (!is_blank(*line.p) && (!tg_scan_i64(&line, &cpu) || cpu < 0 || cpu > 65535))
+		if (!is_blank(*line.p) && (!tg_cursor_i64(&line, &cpu) || cpu < 0 || cpu > 65535))
 			continue;
 		out->cpu = (int)cpu;
 		if (take_numbers(&line, field, TG_ARRAY_SIZE(field)))
@@ -234,17 +234,17 @@ bool tg_procfs_cpu_next(struct tg_scan *s, struct tg_cpu_line *out)
 }
 
 /* 259       0 nvme0n1 52483 9906 3230962 13774 17667 10518 2322280 11763 0 10188 26354 … */
-bool tg_procfs_disk_next(struct tg_scan *s, struct tg_disk_line *out)
+bool tg_procfs_disk_next(struct tg_cursor *s, struct tg_disk_line *out)
 {
 	int64_t *const number[] = { NULL, NULL };
 	int64_t *const field[] = { &out->reads, NULL, &out->sectors_read, NULL, &out->writes, NULL,
 		&out->sectors_written, NULL, NULL, &out->busy_ms };
-	struct tg_scan line;
+	struct tg_cursor line;
 	const char *name;
 	size_t n;
 
-	while (tg_scan_line(s, &line))
-		if (take_numbers(&line, number, 2) && tg_scan_word(&line, &name, &n) &&
+	while (tg_cursor_line(s, &line))
+		if (take_numbers(&line, number, 2) && tg_cursor_word(&line, &name, &n) &&
 			copy_word(out->name, sizeof(out->name), name, n) &&
 			take_numbers(&line, field, TG_ARRAY_SIZE(field)))
 			return true;
@@ -252,13 +252,13 @@ bool tg_procfs_disk_next(struct tg_scan *s, struct tg_disk_line *out)
 }
 
 /*  eth0: 200513349    6474    0    0    0     0          0         0   259390    3346    0 … */
-bool tg_procfs_net_next(struct tg_scan *s, struct tg_net_line *out)
+bool tg_procfs_net_next(struct tg_cursor *s, struct tg_net_line *out)
 {
 	int64_t *const field[] = { &out->rx_bytes, &out->rx_packets, NULL, NULL, NULL, NULL, NULL,
 		NULL, &out->tx_bytes, &out->tx_packets };
-	struct tg_scan line;
+	struct tg_cursor line;
 
-	while (tg_scan_line(s, &line)) {
+	while (tg_cursor_line(s, &line)) {
 		const char *colon;
 
 		skip_blanks(&line);
@@ -275,19 +275,19 @@ bool tg_procfs_net_next(struct tg_scan *s, struct tg_net_line *out)
 }
 
 /* 4:memory:/user.slice        0::/user.slice/user-1000.slice */
-bool tg_procfs_cgroup_next(struct tg_scan *s, struct tg_cgroup_line *out)
+bool tg_procfs_cgroup_next(struct tg_cursor *s, struct tg_cgroup_line *out)
 {
-	struct tg_scan line;
+	struct tg_cursor line;
 
-	while (tg_scan_line(s, &line)) {
+	while (tg_cursor_line(s, &line)) {
 		const char *nl = line.end - 1, *first, *second;
 
 		first = memchr(line.p, ':', (size_t)(nl - line.p));
 		second = first ? memchr(first + 1, ':', (size_t)(nl - first - 1)) : NULL;
 		if (!second || second + 1 >= nl || second[1] != '/')
 			continue;
-		out->controllers = (struct tg_scan){ first + 1, second };
-		out->path = (struct tg_scan){ second + 1, nl };
+		out->controllers = (struct tg_cursor){ first + 1, second };
+		out->path = (struct tg_cursor){ second + 1, nl };
 		return true;
 	}
 	return false;
@@ -322,42 +322,44 @@ static bool copy_escaped(char *to, size_t size, const char *from, size_t len)
 }
 
 /* 35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory */
-static bool mount_line(struct tg_scan *line, struct tg_mount_line *out)
+static bool mount_line(struct tg_cursor *line, struct tg_mount_line *out)
 {
 	const char *word;
 	size_t n;
 
 	for (int i = 0; i < 3; i++)
-		if (!tg_scan_word(line, &word, &n))
+		if (!tg_cursor_word(line, &word, &n))
 			return false;
-	if (!tg_scan_word(line, &word, &n) || !copy_escaped(out->root, sizeof(out->root), word, n))
+	if (!tg_cursor_word(line, &word, &n) ||
+		!copy_escaped(out->root, sizeof(out->root), word, n))
 		return false;
-	if (!tg_scan_word(line, &word, &n) ||
+	if (!tg_cursor_word(line, &word, &n) ||
 		!copy_escaped(out->point, sizeof(out->point), word, n))
 		return false;
 	do { /* any number of optional fields, ended by a dash */
-		if (!tg_scan_word(line, &word, &n))
+		if (!tg_cursor_word(line, &word, &n))
 			return false;
 	} while (n != 1 || *word != '-');
-	if (!tg_scan_word(line, &word, &n) || !copy_word(out->fstype, sizeof(out->fstype), word, n))
+	if (!tg_cursor_word(line, &word, &n) ||
+		!copy_word(out->fstype, sizeof(out->fstype), word, n))
 		return false;
-	if (!tg_scan_word(line, &word, &n)) /* what is mounted */
+	if (!tg_cursor_word(line, &word, &n)) /* what is mounted */
 		return false;
-	return tg_scan_word(line, &word, &n) &&
+	return tg_cursor_word(line, &word, &n) &&
 	       copy_word(out->options, sizeof(out->options), word, n);
 }
 
-bool tg_procfs_mount_next(struct tg_scan *s, struct tg_mount_line *out)
+bool tg_procfs_mount_next(struct tg_cursor *s, struct tg_mount_line *out)
 {
-	struct tg_scan line;
+	struct tg_cursor line;
 
-	while (tg_scan_line(s, &line))
+	while (tg_cursor_line(s, &line))
 		if (mount_line(&line, out))
 			return true;
 	return false;
 }
 
-bool tg_scan_has(struct tg_scan list, const char *word)
+bool tg_cursor_has(struct tg_cursor list, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -375,14 +377,14 @@ bool tg_scan_has(struct tg_scan list, const char *word)
 /* 0-3,8,10-11 */
 int64_t tg_procfs_cpulist(const char *text, size_t len)
 {
-	struct tg_scan s = tg_scan_of(text, len);
+	struct tg_cursor s = tg_cursor_of(text, len);
 	int64_t n = 0, first, last;
 
-	while (tg_scan_i64(&s, &first)) {
+	while (tg_cursor_i64(&s, &first)) {
 		last = first;
 		if (*s.p == '-') {
 			s.p++;
-			if (!tg_scan_i64(&s, &last))
+			if (!tg_cursor_i64(&s, &last))
 				return 0;
 		}
 		if (first < 0 || last < first || last > 65535)
@@ -398,32 +400,32 @@ int64_t tg_procfs_cpulist(const char *text, size_t len)
 /* 0.62 0.77 0.64 1/1264 118320 */
 int64_t tg_procfs_last_pid(const char *text, size_t len)
 {
-	struct tg_scan s = tg_scan_of(text, len);
+	struct tg_cursor s = tg_cursor_of(text, len);
 	const char *word;
 	int64_t pid;
 	size_t n;
 
 	for (int i = 0; i < 4; i++)
-		if (!tg_scan_word(&s, &word, &n))
+		if (!tg_cursor_word(&s, &word, &n))
 			return -1;
-	return tg_scan_i64(&s, &pid) ? pid : -1;
+	return tg_cursor_i64(&s, &pid) ? pid : -1;
 }
 
 /* some avg10=0.00 avg60=0.12 avg300=0.35 total=10923781 */
 int64_t tg_procfs_pressure(const char *text, size_t len, const char *kind)
 {
-	struct tg_scan line;
+	struct tg_cursor line;
 	const char *word;
 	int64_t total;
 	size_t n;
 
 	if (tg_procfs_key_text(text, len, kind, &line) < 0)
 		return -1;
-	while (tg_scan_word(&line, &word, &n)) {
-		struct tg_scan number = { word + 6, line.end };
+	while (tg_cursor_word(&line, &word, &n)) {
+		struct tg_cursor number = { word + 6, line.end };
 
 		if (n > 6 && !memcmp(word, "total=", 6))
-			return tg_scan_i64(&number, &total) && total >= 0 ? total : -1;
+			return tg_cursor_i64(&number, &total) && total >= 0 ? total : -1;
 	}
 	return -1;
 }

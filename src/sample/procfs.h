@@ -14,20 +14,20 @@
 #include <sys/types.h>
 
 /* A piece of text that is being read: [p, end). */
-struct tg_scan {
+struct tg_cursor {
 	const char *p, *end;
 };
 
-struct tg_scan tg_scan_of(const char *text, size_t len);
+struct tg_cursor tg_cursor_of(const char *text, size_t len);
 
 /* Take the next line, which must end with '\n' (kept in `line`). False when there is none. */
-bool tg_scan_line(struct tg_scan *s, struct tg_scan *line);
+bool tg_cursor_line(struct tg_cursor *s, struct tg_cursor *line);
 
 /* Skip blanks, take a number with something behind it that is not a digit. False: not moved. */
-bool tg_scan_i64(struct tg_scan *s, int64_t *value);
+bool tg_cursor_i64(struct tg_cursor *s, int64_t *value);
 
 /* Skip blanks, take a word up to the next blank or line end. False when there is none. */
-bool tg_scan_word(struct tg_scan *s, const char **word, size_t *len);
+bool tg_cursor_word(struct tg_cursor *s, const char **word, size_t *len);
 
 /* /proc/PID/stat */
 #define TG_COMM_MAX 64
@@ -58,7 +58,7 @@ int tg_procfs_io(const char *text, size_t len, int64_t out[TG_IOS]);
 bool tg_procfs_key(const char *text, size_t len, const char *key, int64_t *value);
 
 /* The rest of the line behind "Key:", without blanks around it; 0 or -ENOENT. */
-int tg_procfs_key_text(const char *text, size_t len, const char *key, struct tg_scan *out);
+int tg_procfs_key_text(const char *text, size_t len, const char *key, struct tg_cursor *out);
 
 /* /proc/meminfo in bytes; what is absent is TG_MISSING */
 struct tg_meminfo {
@@ -71,37 +71,37 @@ struct tg_cpu_line {
 	int cpu; /* -1: all of them */
 	int64_t user, nice, system, idle, iowait, irq, softirq, steal;
 };
-bool tg_procfs_cpu_next(struct tg_scan *s, struct tg_cpu_line *out);
+bool tg_procfs_cpu_next(struct tg_cursor *s, struct tg_cpu_line *out);
 
 /* A line of /proc/diskstats */
 struct tg_disk_line {
 	char name[64];
 	int64_t reads, sectors_read, writes, sectors_written, busy_ms;
 };
-bool tg_procfs_disk_next(struct tg_scan *s, struct tg_disk_line *out);
+bool tg_procfs_disk_next(struct tg_cursor *s, struct tg_disk_line *out);
 
 /* A line of /proc/net/dev */
 struct tg_net_line {
 	char name[64];
 	int64_t rx_bytes, rx_packets, tx_bytes, tx_packets;
 };
-bool tg_procfs_net_next(struct tg_scan *s, struct tg_net_line *out);
+bool tg_procfs_net_next(struct tg_cursor *s, struct tg_net_line *out);
 
 /* A line of /proc/PID/cgroup. v2's line has no controllers. Borrowed from the text. */
 struct tg_cgroup_line {
-	struct tg_scan controllers, path;
+	struct tg_cursor controllers, path;
 };
-bool tg_procfs_cgroup_next(struct tg_scan *s, struct tg_cgroup_line *out);
+bool tg_procfs_cgroup_next(struct tg_cursor *s, struct tg_cgroup_line *out);
 
 /* A line of /proc/PID/mountinfo, octal escapes undone */
 #define TG_PATH_MAX 1024
 struct tg_mount_line {
 	char root[TG_PATH_MAX], point[TG_PATH_MAX], fstype[32], options[256];
 };
-bool tg_procfs_mount_next(struct tg_scan *s, struct tg_mount_line *out);
+bool tg_procfs_mount_next(struct tg_cursor *s, struct tg_mount_line *out);
 
 /* Is `word` one of the comma-separated words of `list`? */
-bool tg_scan_has(struct tg_scan list, const char *word);
+bool tg_cursor_has(struct tg_cursor list, const char *word);
 
 /* How many CPUs "0-3,8,10-11" names; 0 when it is no such list. */
 int64_t tg_procfs_cpulist(const char *text, size_t len);

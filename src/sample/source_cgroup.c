@@ -138,9 +138,9 @@ static bool key(const struct tg_env *env, const char *name, int64_t *value)
 /* The whole of the file is one number. */
 static bool number(const struct tg_env *env, int64_t *value)
 {
-	struct tg_scan s = tg_scan_of(env->text->data, env->text->len);
+	struct tg_cursor s = tg_cursor_of(env->text->data, env->text->len);
 
-	return tg_scan_i64(&s, value);
+	return tg_cursor_i64(&s, value);
 }
 
 static void read_cpu(const struct cgroup *c, struct tg_env *env, struct tg_out *out)

@@ -28,12 +28,12 @@ static void read_core(void *state, struct tg_env *env, struct tg_out *out)
 {
 	const struct tg_text *text = tg_env_stat(env);
 	struct tg_cpu_line c;
-	struct tg_scan s;
+	struct tg_cursor s;
 
 	(void)state;
 	if (!text)
 		return;
-	s = tg_scan_of(text->data, text->len);
+	s = tg_cursor_of(text->data, text->len);
 	while (tg_procfs_cpu_next(&s, &c)) {
 		char name[16];
 		size_t i;

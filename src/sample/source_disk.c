@@ -107,11 +107,11 @@ static void read_disk(void *state, struct tg_env *env, struct tg_out *out)
 {
 	struct disk *d = state;
 	struct tg_disk_line line;
-	struct tg_scan s;
+	struct tg_cursor s;
 
 	if (tg_text_pread(env->text, d->fd) <= 0)
 		return;
-	s = tg_scan_of(env->text->data, env->text->len);
+	s = tg_cursor_of(env->text->data, env->text->len);
 	tg_names_rewind(&d->known);
 	while (tg_procfs_disk_next(&s, &line)) {
 		struct tg_name *known = tg_names_find(&d->known, line.name);

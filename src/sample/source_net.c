@@ -116,7 +116,7 @@ static void follow(struct net *n, const struct tg_env *env)
 
 static void learn(struct net *n, const struct tg_env *env, const struct tg_text *text)
 {
-	struct tg_scan s = tg_scan_of(text->data, text->len);
+	struct tg_cursor s = tg_cursor_of(text->data, text->len);
 	struct tg_net_line line;
 	bool new = false;
 
@@ -152,13 +152,13 @@ static void read_net(void *state, struct tg_env *env, struct tg_out *out)
 {
 	struct net *n = state;
 	struct tg_net_line line;
-	struct tg_scan s;
+	struct tg_cursor s;
 
 	follow(n, env);
 	if (tg_text_pread(env->text, n->fd) <= 0)
 		return;
 	learn(n, env, env->text);
-	s = tg_scan_of(env->text->data, env->text->len);
+	s = tg_cursor_of(env->text->data, env->text->len);
 	tg_names_rewind(&n->known);
 	while (tg_procfs_net_next(&s, &line)) {
 		struct tg_name *known = tg_names_find(&n->known, line.name);

@@ -57,11 +57,11 @@ static void read_cpu(struct tg_env *env, struct tg_out *out)
 	const struct tg_text *text = tg_env_stat(env);
 	struct tg_cpu_line c;
 	int64_t cores = 0, running;
-	struct tg_scan s;
+	struct tg_cursor s;
 
 	if (!text)
 		return;
-	s = tg_scan_of(text->data, text->len);
+	s = tg_cursor_of(text->data, text->len);
 	while (tg_procfs_cpu_next(&s, &c)) {
 		int64_t user = c.user + c.nice, system = c.system + c.irq + c.softirq;
 

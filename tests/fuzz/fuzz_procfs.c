@@ -18,7 +18,7 @@ static void processes(const char *text, size_t len)
 {
 	struct tg_pid_stat stat;
 	struct tg_statm statm;
-	struct tg_scan rest;
+	struct tg_cursor rest;
 	int64_t io[TG_IOS], v;
 
 	if (tg_procfs_pid_stat(text, len, &stat) == 0)
@@ -37,7 +37,7 @@ static void processes(const char *text, size_t len)
 
 static void machine(const char *text, size_t len)
 {
-	struct tg_scan s = tg_scan_of(text, len);
+	struct tg_cursor s = tg_cursor_of(text, len);
 	struct tg_meminfo memory;
 	struct tg_cpu_line cpu;
 	struct tg_disk_line disk;
@@ -46,10 +46,10 @@ static void machine(const char *text, size_t len)
 	tg_procfs_meminfo(text, len, &memory);
 	while (tg_procfs_cpu_next(&s, &cpu))
 		require(cpu.cpu >= -1 && cpu.cpu <= 65535);
-	s = tg_scan_of(text, len);
+	s = tg_cursor_of(text, len);
 	while (tg_procfs_disk_next(&s, &disk))
 		require(disk.name[0] && strlen(disk.name) < sizeof(disk.name));
-	s = tg_scan_of(text, len);
+	s = tg_cursor_of(text, len);
 	while (tg_procfs_net_next(&s, &net))
 		require(net.name[0] && strlen(net.name) < sizeof(net.name));
 	tg_procfs_last_pid(text, len);
@@ -59,15 +59,15 @@ static void machine(const char *text, size_t len)
 
 static void groups(const char *text, size_t len)
 {
-	struct tg_scan s = tg_scan_of(text, len);
+	struct tg_cursor s = tg_cursor_of(text, len);
 	struct tg_cgroup_line group;
 	struct tg_mount_line mount;
 
 	while (tg_procfs_cgroup_next(&s, &group)) {
 		require(group.path.p < group.path.end && *group.path.p == '/');
-		tg_scan_has(group.controllers, "memory");
+		tg_cursor_has(group.controllers, "memory");
 	}
-	s = tg_scan_of(text, len);
+	s = tg_cursor_of(text, len);
 	while (tg_procfs_mount_next(&s, &mount))
 		require(strlen(mount.point) < TG_PATH_MAX && mount.fstype[0]);
 }

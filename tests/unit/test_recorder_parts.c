@@ -141,7 +141,7 @@ static void test_queue_threads(void)
 
 static void test_pace(void)
 {
-	struct tg_bucket b = { 0 };
+	struct tg_budget b = { 0 };
 	struct tg_pace p = { 0 };
 	int n = 0;
 
@@ -158,9 +158,9 @@ static void test_pace(void)
 	tg_pace_set(&p, 3350, 10);
 	T_EQ_I(p.next_ns, 3360);
 	for (int i = 0; i < 1000; i++)
-		n += tg_bucket_take(&b, 5 * TG_NS_PER_S + i, 200);
+		n += tg_budget_take(&b, 5 * TG_NS_PER_S + i, 200);
 	T_EQ_I(n, 200);
-	T_OK(tg_bucket_take(&b, 6 * TG_NS_PER_S, 200));
+	T_OK(tg_budget_take(&b, 6 * TG_NS_PER_S, 200));
 }
 
 static void test_drift(void)
