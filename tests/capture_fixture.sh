@@ -101,7 +101,9 @@ $(awk -v mounts="$out/proc/self/mountinfo" 'BEGIN {
 		split(line, f, " ")
 		sub(/.* - /, "", line)
 		split(line, g, " ")
-		point[g[1] == "cgroup2" ? "" : g[3]] = f[5]
+		key = g[1] == "cgroup2" ? "" : g[3]
+		if (!(key in point)) # others are the same again, as in a folder with another root
+			point[key] = f[5]
 		top[f[5]] = f[4]
 	}
 }
