@@ -197,6 +197,7 @@ int tg_process_read_usage(struct tg_process *p, struct tg_env *env, struct tg_us
 	out->io_known = read_file(p, env, TG_FILE_IO) > 0 &&
 			tg_procfs_io(env->text->data, env->text->len, out->io) == 0;
 	return 0;
+	p->peak_stale = !(detail & TG_DETAIL_PEAK);
 }
 
 struct children {

@@ -47,6 +47,7 @@ struct tg_process {
 	struct tg_process *parent; /* in the tree, or NULL */
 	struct tg_process *hash_next, *newer, *older;
 	struct tg_usage credit; /* what it may have gained from children in this reading */
+	bool peak_stale; /* read since hwm_bytes was */
 	struct tg_usage late; /* … between this reading of it and a second look */
 	struct tg_usage late_used; /* of that, already matched; not credit in the next reading */
 	bool late_read, late_gone;

@@ -168,12 +168,21 @@ static void is_gone(struct tg_tree *t, struct tg_process *p)
 	}
 }
 
+/* What is read of a process beyond the rest: its peak, but not at each tick. */
+static unsigned detail_of(unsigned flags)
+{
+	return flags ? TG_DETAIL_PEAK : 0;
+}
+
 /*
  * Nothing to read: it used no CPU since, so it has neither forked nor done I/O nor grown nor
- * waited for a child; and it was told apart from a later owner of its pid.
+ * waited for a child; and it was told apart from a later owner of its pid. The peak is read at
+ * edges only, so one that idles there may have had it before a reading in between.
  */
 static bool has_idled(const struct tg_tree *t, const struct tg_process *p, unsigned flags)
 {
+	if (detail_of(flags) && p->peak_stale)
+		return false;
 	if ((flags & TG_READ_REFRESH) || !t->env->live || !p->has_clock || p->read_now)
 		return false;
 	if ((p->exited && !p->zombie) || (p->unlisted && t->new_pids))
@@ -193,7 +202,7 @@ static void read_one(struct tg_tree *t, struct tg_process *p, unsigned flags)
 	p->late_read = p->late_gone = false;
 	if (has_idled(t, p, flags))
 		return;
-	if (tg_process_read(p, t->env, flags ? TG_DETAIL_PEAK : 0) < 0) {
+	if (tg_process_read(p, t->env, detail_of(flags)) < 0) {
 		tg_kept_used(&t->kept, p, n_open);
 		is_gone(t, p);
 		return;

@@ -676,6 +676,38 @@ static void test_memory(void)
 	tg_sampler_free(s);
 }
 
+static void peak_and_free(void)
+{
+	char *m = mmap(NULL, 80 * MB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memset(m, 1, 80 * MB);
+	munmap(m, 80 * MB);
+	stop();
+}
+
+/* A peak is its cell's, also when ticks have seen the process since and it idles at the edge. */
+static void test_peak_before_tick(void)
+{
+	struct child c = start(peak_and_free);
+	struct tg_sampler_options options = {
+		.root_fd = -1, .root = c.pid, .hooks = { .value = on_value }
+	};
+	struct tg_sampler *s;
+	int64_t before;
+
+	tg_sampler_new(&s, &options, NULL);
+	read_column(s, TG_READ_EDGE, "tree.rss_bytes");
+	before = hwm;
+	go(&c);
+	for (int i = 0; i < 3; i++) /* it idles from now on */
+		read_column(s, 0, "tree.rss_bytes");
+	T_EQ_I(hwm, before);
+	read_column(s, TG_READ_EDGE, "tree.rss_bytes");
+	T_OK(hwm >= before + 70 * MB);
+	finish(&c);
+	tg_sampler_free(s);
+}
+
 static void one_core(void)
 {
 	cpu_set_t set;
@@ -804,6 +836,7 @@ int main(void)
 	test_pid_reuse();
 	test_denied();
 	test_memory();
+	test_peak_before_tick();
 	test_affinity();
 	test_descriptors();
 	test_other_root();
