@@ -240,6 +240,8 @@ static void settle(struct tg_tree *t)
 		if (!p->gone || p->start_ticks < 0)
 			continue;
 		left = tg_usage_of(p);
+		/* and what it took over from children after it was read last */
+		tg_usage_add(&left, &p->late_used);
 		while (a && a->gone && a->folded)
 			a = a->parent;
 		if (!a || a->gone) {

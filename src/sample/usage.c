@@ -90,7 +90,7 @@ bool tg_usage_settle(struct tg_process *p, const struct tg_usage *part, struct t
 
 	if (!cpu || !io) {
 		look_again(p, env);
-		/* if it has gone itself meanwhile, the next reading settles both at once */
+		/* if it has gone itself meanwhile, its own parent gets this with the rest of it */
 		if (!p->late_gone && ((!cpu && !covers_cpu(&p->late, part, env->tick_ns)) ||
 					     (!io && !covers_io(&p->late, part))))
 			return false;

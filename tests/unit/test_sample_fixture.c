@@ -534,6 +534,65 @@ static void test_reuse(void)
 	copy_remove(&c);
 }
 
+/*
+ * A child that has ended, whose parent ends between the first and the second look at it: what the
+ * child had used goes with what its parent had, wherever that goes.
+ */
+struct ending {
+	const struct copy *c;
+	int deaths;
+};
+
+static void parent_ends_too(void *ctx, int64_t t_ns, uint32_t entity, pid_t pid, int64_t cpu_ns)
+{
+	struct ending *e = ctx;
+	char command[128];
+
+	(void)t_ns;
+	(void)entity;
+	(void)cpu_ns;
+	e->deaths++;
+	snprintf(command, sizeof(command), "rm -rf '%s/proc/101'", e->c->folder);
+	if (pid == 103)
+		T_EQ_I(system(command), 0);
+}
+
+static void ignore_birth(void *ctx, const struct tg_birth *b)
+{
+	(void)ctx;
+	(void)b;
+}
+
+static void test_parent_ends_meanwhile(void)
+{
+	struct copy c = copy_of("container_v2");
+	struct ending e = { .c = &c };
+	struct tg_sampler_options options = { .root = 100,
+		.hooks = { .birth = ignore_birth, .death = parent_ends_too, .ctx = &e } };
+	struct tg_sampler *s = NULL;
+	struct tg_reading r;
+	char command[128];
+
+	options.root_fd = open(c.folder, O_RDONLY | O_DIRECTORY);
+	T_EQ_I(tg_sampler_new(&s, &options, NULL), 0);
+	close(options.root_fd);
+	edit(&c, "proc/103/stat", " 10 0 0 0 ", " 200 100 0 0 ");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	VALUE("tree.cpu_ns", "", INT64_C(19500000000));
+	snprintf(command, sizeof(command), "rm -r '%s/proc/103'", c.folder);
+	T_EQ_I(system(command), 0);
+	tg_sampler_read(s, 0, &r);
+	T_EQ_I(e.deaths, 1);
+	VALUE("tree.cpu_ns", "", INT64_C(19500000000));
+	/* nobody has waited for the two, and the root works on */
+	edit(&c, "proc/100/stat", " 400 100 ", " 500 100 ");
+	tg_sampler_read(s, 0, &r);
+	T_EQ_I(e.deaths, 2);
+	VALUE("tree.cpu_ns", "", INT64_C(20500000000));
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
 /* Half a number is never a number: each file cut at each byte gives the value or nothing. */
 static void test_truncated(const char *machine, pid_t root, const char *path)
 {
@@ -662,6 +721,7 @@ int main(void)
 	test_root();
 	test_hooks();
 	test_reuse();
+	test_parent_ends_meanwhile();
 	test_truncated("container_v2", 100, "proc/stat");
 	test_truncated("container_v2", 100, "proc/meminfo");
 	test_truncated("container_v2", 100, "proc/100/net/dev");
