@@ -51,17 +51,15 @@ int64_t tg_process_clock(pid_t pid)
  */
 static ssize_t read_file(struct tg_process *p, struct tg_env *env, enum tg_process_file file)
 {
-	static const char *const path[TG_FILES] = { "stat", "statm", "io", "task/%d/children" };
-	char name[32];
+	static const char *const path[TG_FILES] = { "stat", "statm", "io" };
 	ssize_t n;
 	int fd = p->fd[file];
 
 	if (fd < 0) {
 		if (file == TG_FILE_CHILDREN)
-			snprintf(name, sizeof(name), "task/%d/children", p->pid);
+			fd = tg_env_open(env, "proc/%d/task/%d/children", p->pid, p->pid);
 		else
-			snprintf(name, sizeof(name), "%s", path[file]);
-		fd = tg_env_open(env, "proc/%d/%s", p->pid, name);
+			fd = tg_env_open(env, "proc/%d/%s", p->pid, path[file]);
 		if (fd < 0)
 			return fd;
 	}
@@ -148,10 +146,26 @@ static void read_peak(struct tg_process *p, struct tg_env *env)
 		p->hwm_bytes = hwm;
 }
 
+/* Its figures into `io`. False when they may not be read. */
+static bool read_io(struct tg_process *p, struct tg_env *env, int64_t io[TG_IOS])
+{
+	return read_file(p, env, TG_FILE_IO) > 0 &&
+	       tg_procfs_io(env->text->data, env->text->len, io) == 0;
+}
+
+/*
+ * Before Linux 5.11 "io" waits for an execve that goes on, which waits for a file system. Who has
+ * used no CPU has done no I/O either.
+ */
+static bool io_may_wait(char state, bool moved)
+{
+	return state == 'D' && !moved;
+}
+
 int tg_process_read(struct tg_process *p, struct tg_env *env, unsigned detail)
 {
 	struct tg_pid_stat stat = { 0 };
-	int64_t io[TG_IOS];
+	int64_t io[TG_IOS], clock_before = p->start_ticks < 0 ? INT64_MAX : p->clock_ns;
 	int r = read_stat(p, env, &stat);
 
 	if (r == -ESRCH)
@@ -177,13 +191,13 @@ int tg_process_read(struct tg_process *p, struct tg_env *env, unsigned detail)
 		p->rss_bytes = p->vms_bytes = p->anon_bytes = p->threads = 0;
 	else
 		read_memory(p, env);
-	if (read_file(p, env, TG_FILE_IO) > 0 &&
-		tg_procfs_io(env->text->data, env->text->len, io) == 0) {
+	if (!io_may_wait(p->state, p->clock_ns > clock_before) && read_io(p, env, io)) {
 		memcpy(p->io, io, sizeof(io));
 		p->io_known = true;
 	}
 	if ((detail & TG_DETAIL_PEAK) && !p->zombie)
 		read_peak(p, env);
+	p->peak_stale = !(detail & TG_DETAIL_PEAK);
 	return 0;
 }
 
@@ -194,10 +208,13 @@ int tg_process_read_usage(struct tg_process *p, struct tg_env *env, struct tg_us
 	if (read_stat(p, env, &stat) < 0 || stat.starttime != p->start_ticks)
 		return -ESRCH;
 	out->cpu_ns = (stat.cutime + stat.cstime) * env->tick_ns;
-	out->io_known = read_file(p, env, TG_FILE_IO) > 0 &&
-			tg_procfs_io(env->text->data, env->text->len, out->io) == 0;
+	if (io_may_wait(stat.state, own_cpu(p, env, &stat) > p->clock_ns)) {
+		out->io_known = p->io_known;
+		memcpy(out->io, p->io, sizeof(out->io));
+	} else {
+		out->io_known = read_io(p, env, out->io);
+	}
 	return 0;
-	p->peak_stale = !(detail & TG_DETAIL_PEAK);
 }
 
 struct children {
@@ -260,10 +277,13 @@ int tg_process_children(struct tg_process *p, struct tg_env *env, bool all,
 
 bool tg_process_args(const struct tg_process *p, struct tg_env *env, char *out, size_t size)
 {
-	int fd = tg_env_open(env, "proc/%d/cmdline", p->pid);
 	char *text = env->text->data;
 	ssize_t n;
+	int fd;
 
+	if (p->state == 'D')
+		return false;
+	fd = tg_env_open(env, "proc/%d/cmdline", p->pid);
 	if (fd < 0)
 		return false;
 	n = pread(fd, text, TG_ARGS_MAX, 0);

@@ -3,6 +3,11 @@
  * One process of the measured tree: its identity, its files, what was read of it last. Identity
  * is (pid, start time): a process that has another start time under the same pid is another one.
  * Which processes belong to the tree, and what they add up to, is tree.c's matter.
+ *
+ * Two of the files can make the reader wait for the process: "cmdline" takes its mmap_lock, "io"
+ * what execve holds before Linux 5.11. In state D "cmdline" is not read, and "io" only of one that
+ * has run since the last reading. What remains: one that began to hang since then, or begins to
+ * between our look at its state and the read, stops us until it goes on.
  */
 #ifndef TG_SAMPLE_PROCESS_H
 #define TG_SAMPLE_PROCESS_H
@@ -42,12 +47,12 @@ struct tg_process {
 	bool gone; /* ended and waited for: not in /proc any more */
 	bool execed; /* its name has changed in the last reading */
 	bool has_clock; /* the process clock works: clock_ns has nanoseconds, not ticks */
+	bool peak_stale; /* read since hwm_bytes was */
 
 	/* for the tree */
 	struct tg_process *parent; /* in the tree, or NULL */
 	struct tg_process *hash_next, *newer, *older;
 	struct tg_usage credit; /* what it may have gained from children in this reading */
-	bool peak_stale; /* read since hwm_bytes was */
 	struct tg_usage late; /* … between this reading of it and a second look */
 	struct tg_usage late_used; /* of that, already matched; not credit in the next reading */
 	bool late_read, late_gone;
@@ -99,7 +104,10 @@ int tg_process_read_usage(struct tg_process *p, struct tg_env *env, struct tg_us
 int tg_process_children(struct tg_process *p, struct tg_env *env, bool all,
 	int (*each)(void *ctx, pid_t child), void *ctx);
 
-/* Its command line joined by blanks, cut to `size`, secrets masked. False: none to be had. */
+/*
+ * Its command line joined by blanks, cut to `size`, secrets masked. False: none to be had, or not
+ * now, since it is in state D.
+ */
 bool tg_process_args(const struct tg_process *p, struct tg_env *env, char *out, size_t size);
 
 #endif

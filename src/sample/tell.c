@@ -20,11 +20,14 @@ static void tell_birth(struct tg_teller *t, struct tg_process *p)
 
 	if (named)
 		p->args_tries = t->no_args ? 0 : ARGS_TRIES;
-	/* the kernel sets the new name first, and the arguments a moment later */
+	/*
+	 * The kernel sets the new name first, and the arguments a moment later. One in state D is
+	 * asked when it has run, and then it is read anyway.
+	 */
 	if (p->args_tries && tg_process_args(p, t->env, t->args, sizeof(t->args))) {
 		birth.args = t->args;
 		p->args_tries = 0;
-	} else if (p->args_tries) {
+	} else if (p->args_tries && p->state != 'D') {
 		p->args_tries--;
 		p->read_now = true;
 	}

@@ -534,6 +534,38 @@ static void test_reuse(void)
 	copy_remove(&c);
 }
 
+/* Nothing that may wait for a process is read of one that hangs: its place is told by its clock. */
+static void test_hanging(void)
+{
+	struct copy c = copy_of("container_v2");
+	struct told t = { 0 };
+	struct tg_sampler *s = told_sampler(c.folder, &t, false);
+	const int64_t others = 323934931 + 1000;
+	struct tg_reading r;
+
+	edit(&c, "proc/102/stat", ") S ", ") D ");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_S(t.line[2], "102 100 thread child [-]");
+	VALUE("tree.rchar_bytes", "", others);
+	VALUE("tree.rss_bytes", "", 18000 * 4096);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(t.births, 4);
+	edit(&c, "proc/102/stat", ") D ", ") S ");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_S(t.line[2], "102 100 thread child [sleep 60]");
+	T_EQ_I(t.births, 5);
+	VALUE("tree.rchar_bytes", "", others + 1000);
+	edit(&c, "proc/102/stat", ") S ", ") D ");
+	edit(&c, "proc/102/io", "rchar: 1000", "rchar: 9000");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	VALUE("tree.rchar_bytes", "", others + 1000);
+	edit(&c, "proc/102/stat", " 50 50 0 0 ", " 51 50 0 0 ");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	VALUE("tree.rchar_bytes", "", others + 9000);
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
 /*
  * A child that has ended, whose parent ends between the first and the second look at it: what the
  * child had used goes with what its parent had, wherever that goes.
@@ -721,6 +753,7 @@ int main(void)
 	test_root();
 	test_hooks();
 	test_reuse();
+	test_hanging();
 	test_parent_ends_meanwhile();
 	test_truncated("container_v2", 100, "proc/stat");
 	test_truncated("container_v2", 100, "proc/meminfo");
