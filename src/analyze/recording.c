@@ -145,6 +145,7 @@ static bool on_begin(struct load *l, struct tg_span_session *s, const struct tg_
 		.number = (uint64_t)number,
 		.parent = parent > 0 ? (uint64_t)parent : 0,
 		.session = s->number,
+		.id = dup_str(tg_json_get(v, "id")),
 		.kind = tg_xstrdup(kind),
 		.name = dup_str(tg_json_get(v, "name")),
 		.lane = dup_str(tg_json_get(v, "lane")),
@@ -520,6 +521,7 @@ int tg_recording_open(struct tg_recording **out, const char *path, struct tg_err
 
 static void span_release(struct tg_span *span)
 {
+	free(span->id);
 	free(span->kind);
 	free(span->name);
 	free(span->lane);

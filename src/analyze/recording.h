@@ -69,7 +69,8 @@ struct tg_span {
 	uint64_t parent; /* number of the span around it; 0: none */
 	uint64_t run; /* number of the run it belongs to; 0: none */
 	uint32_t session;
-	char *kind, *name, *lane, *code, *attrs; /* kind is never NULL; others: NULL is unknown */
+	char *id; /* its client's name for it; NULL: unknown, as all below but kind */
+	char *kind, *name, *lane, *code, *attrs;
 	char *status; /* "ok", "error", "aborted", "died", "unknown" */
 	int64_t index; /* n-th of its kind in the view, from 0; TG_NO_NUMBER for runs */
 	int64_t count; /* the front end's execution count; TG_NO_NUMBER: unknown */

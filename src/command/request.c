@@ -164,20 +164,13 @@ static void magics(struct request *q, struct tg_jumper *j)
 
 /* ---- the end of a cell ---- */
 
-/* The newest cell with the front end's count, or the newest of all. */
-static const struct tg_span *newest(const struct tg_recording *r, int64_t count)
+/* The cell that a request is about. Where it is lost, no line is better than another cell's. */
+static const struct tg_span *cell_by_id(const struct tg_recording *r, const char *id)
 {
-	const struct tg_span *last = NULL;
-
-	for (size_t i = r->n_spans; i-- > 0;) {
-		if (strcmp(r->span[i].kind, "cell") != 0)
-			continue;
-		if (count < 0 || r->span[i].count == count)
+	for (size_t i = r->n_spans; i-- > 0;)
+		if (!strcmp(r->span[i].kind, "cell") && r->span[i].id && !strcmp(r->span[i].id, id))
 			return &r->span[i];
-		if (!last)
-			last = &r->span[i];
-	}
-	return last;
+	return NULL;
 }
 
 static void report_cell(struct request *q, const struct tg_jumper *j, struct tg_recording *r,
@@ -206,11 +199,10 @@ static void report_cell(struct request *q, const struct tg_jumper *j, struct tg_
 static void cell_end(struct request *q, const struct tg_jumper *j)
 {
 	const char *report = tg_json_str(tg_json_get(q->settings, "report"), "line");
-	const struct tg_json *info = tg_json_get(q->json, "cell");
-	int64_t count = tg_json_int(tg_json_get(info, "count"), -1);
+	const char *id = tg_json_str(tg_json_get(tg_json_get(q->json, "cell"), "id"), NULL);
 	struct tg_recording *r = NULL;
 
-	if (!strcmp(report, "none") || !q->c.file)
+	if (!strcmp(report, "none") || !q->c.file || !id)
 		return;
 	for (int i = 0; i < END_TRIES; i++) {
 		const struct tg_span *cell;
@@ -218,7 +210,7 @@ static void cell_end(struct request *q, const struct tg_jumper *j)
 		flush(q);
 		if (tg_open(&q->c, NULL, &r) != TG_WORD_OK)
 			return;
-		cell = newest(r, count);
+		cell = cell_by_id(r, id);
 		if (cell && !cell->open) {
 			report_cell(q, j, r, cell, report);
 			break;

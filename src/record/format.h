@@ -53,9 +53,10 @@ struct tg_chunk_header {
 /*
  * Events. Each has "ev" and "t" (CLOCK_MONOTONIC ns of the session); unknown ones are skipped.
  *
- *  begin     span (number, unique in the file), kind (run, cell, stage, task, block, region), name,
- *            index (cells: n-th recorded cell of its run), parent (span number), lane, count (the
- *            front end's execution count), code, attrs {…}; absent members are unknown
+ *  begin     span (number, unique in the file), id (the client's name for it), kind (run, cell,
+ *            stage, task, block, region), name, index (cells: n-th recorded cell of its run),
+ *            parent (span number), lane, count (the front end's execution count), code, attrs {…};
+ *            absent members are unknown
  *  end       span, status ("ok", "error", "aborted", "died", "unknown"), attrs {…}
  *  clock     mono_ns, real_ns, boot_ns: the same moment on three clocks
  *  root      pid: a new root of the measured tree

@@ -77,6 +77,7 @@ int tg_live_begin(struct tg_live *s, struct tg_events *e, uint64_t client,
 
 	w = tg_events_open(e, "begin", m->t_ns ? m->t_ns : now_ns);
 	tg_jw_kint(w, "span", (int64_t)span.number);
+	tg_jw_kstr(w, "id", m->id);
 	tg_jw_kstr(w, "kind", m->kind);
 	add_str(w, "name", m->name);
 	if (span.is_run)

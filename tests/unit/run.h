@@ -154,8 +154,9 @@ static inline void run_begin(struct tg_writer *w, int span, double s, const char
 	struct tg_buf e = TG_BUF_INIT;
 
 	tg_buf_addf(&e,
-		"{\"ev\":\"begin\",\"t\":%lld,\"span\":%d,\"kind\":\"cell\",\"parent\":1,%s}",
-		(long long)(RUN_T0 + (int64_t)llround(s * 1e9)), span, more);
+		"{\"ev\":\"begin\",\"t\":%lld,\"span\":%d,\"id\":\"k-%d\",\"kind\":\"cell\","
+		"\"parent\":1,%s}",
+		(long long)(RUN_T0 + (int64_t)llround(s * 1e9)), span, span, more);
 	run_event(w, e.data);
 	tg_buf_release(&e);
 }

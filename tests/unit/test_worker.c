@@ -392,15 +392,15 @@ static void test_set(void)
 	got_release(&g);
 }
 
-static struct got cell_end(int count, const char *settings)
+static struct got cell_end(const char *id, const char *settings)
 {
 	struct tg_buf request = TG_BUF_INIT;
 	struct got g;
 
 	tg_buf_addf(&request,
-		"{\"n\":9,\"do\":\"cell_end\",\"code\":\"\",\"cell\":{\"count\":%d},"
+		"{\"n\":9,\"do\":\"cell_end\",\"code\":\"\",\"cell\":{\"id\":\"%s\",\"count\":3},"
 		"\"settings\":{%s}," FILE_HERE "}",
-		count, settings, run_path("run.tacho"));
+		id, settings, run_path("run.tacho"));
 	g = ask(request.data);
 	tg_buf_release(&request);
 	return g;
@@ -408,23 +408,29 @@ static struct got cell_end(int count, const char *settings)
 
 static void test_cell_end(void)
 {
-	struct got g = cell_end(3, "");
+	struct got g = cell_end("k-4", "");
 
 	T_EQ_S(g.out.data, "3 s · 3.2 of 4 cores · peak 7.6 GB of 8 · +6.7 GB kept\n");
 	got_release(&g);
-	g = cell_end(2, ""); /* shorter than 2 s */
+	g = cell_end("k-2", ""); /* which has another cell's count, too */
+	T_EQ_S(g.out.data, "2 s · 1 of 4 cores · peak 300 MB of 8 GB · +200 MB kept\n");
+	got_release(&g);
+	g = cell_end("k-9", ""); /* lost: nothing is better than another cell's line */
 	T_EQ_S(g.out.data, "");
 	got_release(&g);
-	g = cell_end(2, "\"report\":\"line\",\"report_min_s\":0");
+	g = cell_end("k-3", ""); /* shorter than 2 s */
+	T_EQ_S(g.out.data, "");
+	got_release(&g);
+	g = cell_end("k-3", "\"report\":\"line\",\"report_min_s\":0");
 	T_EQ_S(g.out.data, "3 ms · 0.97 of 4 cores · peak 300 MB of 8 GB\n");
 	got_release(&g);
-	g = cell_end(3, "\"report\":\"none\"");
+	g = cell_end("k-4", "\"report\":\"none\"");
 	T_EQ_S(g.out.data, "");
 	got_release(&g);
-	g = cell_end(3, "\"report\":\"jumper\"");
+	g = cell_end("k-4", "\"report\":\"jumper\"");
 	T_EQ_S(g.out.data, ""); /* 3 s / 2 s is not more than 2 */
 	got_release(&g);
-	g = cell_end(3,
+	g = cell_end("k-4",
 		"\"report\":\"jumper\",\"jumper_report_frequency_s\":1,\"jumper_reports_min\":2");
 	T_EQ_S(g.out.data, "\n----Performance Data----\nDuration: 3.00\n"
 			   "\nCPU Util (Across CPUs)       \tAVG: 79.05\t MIN: 78.43\t MAX: 80.00\n"
