@@ -15,11 +15,11 @@ import jupyterlab_page  # noqa: E402
 images = root / "docs" / "img"
 
 
-def save(source: pathlib.Path, name: str, box: tuple[int, int, int, int] | None = None) -> None:
-    """Cut to `box` and reduced to 64 colours, which a page of few colours does not show."""
+def save(source: pathlib.Path, name: str, top: float, bottom: float) -> None:
+    """Cut to what is between two heights, and reduced to a palette."""
     picture = Image.open(source).convert("RGB")
-    picture.crop(box or (0, 0, *picture.size)).quantize(
-        64, dither=Image.Dither.NONE).save(images / name, optimize=True)
+    picture.crop((0, int(top), picture.width, int(bottom))).quantize(
+        160, dither=Image.Dither.NONE).save(images / name, optimize=True)
 
 
 with tempfile.TemporaryDirectory() as scratch:
@@ -28,6 +28,7 @@ with tempfile.TemporaryDirectory() as scratch:
     with jupyterlab_page.serve(folder, {}) as base:
         for theme in ("Light", "Dark"):
             shot = folder / f"{theme}.png"
-            jupyterlab_page.look(base, "demo.ipynb", charts=1, theme=f"JupyterLab {theme}",
-                                 screenshot=str(shot), width=1400, height=2300)
-            save(shot, f"jupyterlab-{theme.lower()}.png")
+            cells = jupyterlab_page.look(base, "demo.ipynb", charts=1, theme=f"JupyterLab {theme}",
+                                         screenshot=str(shot), width=1500, height=3000)["cells"]
+            # from the cell that keeps memory to the chart of all
+            save(shot, f"jupyterlab-{theme.lower()}.png", cells[-8]["top"], cells[-1]["top"])

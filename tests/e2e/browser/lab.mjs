@@ -90,6 +90,8 @@ try {
 			background: colour('--jp-layout-color0'),
 			cells: window.jupyterapp.shell.currentWidget.content.widgets.map((cell) => ({
 				text: cell.outputArea?.node.innerText ?? '',
+				top: cell.node.getBoundingClientRect().top -
+					cell.node.closest('.jp-Notebook').getBoundingClientRect().top,
 				outputs: cell.model.outputs?.toJSON() ?? [],
 				charts: window.tgViews(cell).map((view) => ({
 					width: view.width(), height: view.height(), background: view.background(),
