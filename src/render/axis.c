@@ -111,7 +111,7 @@ static const char *si_prefix(double v, double *unit)
 	static const char *const prefix[] = { "p", "n", "µ", "m", "", "k", "M", "G", "T", "P" };
 	int i = 4;
 
-	if (v > 0 && (v >= 1e4 || v < 1e-2))
+	if (v > 0 && (v >= 1e4 || v < 1e-3))
 		i = (int)floor(exponent(v) / 3.0) + 4;
 	i = TG_MIN(TG_MAX(i, 0), (int)TG_ARRAY_SIZE(prefix) - 1);
 	*unit = pow(10, 3 * (i - 4));
@@ -128,7 +128,12 @@ size_t tg_num_short(double v, char *out)
 		return put_text("?", out);
 	prefix = si_prefix(fabs(v), &unit);
 	v /= unit;
-	n = put_decimal(v, fabs(v) >= 99.95 ? 0 : fabs(v) >= 9.995 ? 1 : 2, false, out);
+	n = put_decimal(v,
+		fabs(v) >= 99.95    ? 0
+		: fabs(v) >= 9.995  ? 1
+		: fabs(v) >= 0.0995 ? 2
+				    : 3,
+		false, out);
 	return n + put_text(prefix, out + n);
 }
 

@@ -35,7 +35,7 @@ size_t tg_num_fixed(double v, int decimals, char *out);
 /* `v` with `digits` (1 to 12) significant digits, as JSON takes it: "0.01234", "1.234e-12". */
 size_t tg_num_digits(double v, int digits, char *out);
 
-/* For people: three digits and an SI prefix where needed: "31.7", "0.27", "950", "12.3k". */
+/* For people: three digits, an SI prefix below 0.001 and from 10,000: "31.7", "0.004", "12.3k". */
 size_t tg_num_short(double v, char *out);
 
 /* A length of time for people: "21.5 s", "3 min 20 s", "2 h 5 min", "12 ms". */
