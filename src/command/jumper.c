@@ -153,7 +153,7 @@ static int code_history(struct tg_jumper *j, struct cells *cells, char *rest)
 		tg_buf_clear(&wall);
 		timestamp(cells, cell, &time);
 		tg_fmt_seconds(&wall, (double)(cell->end_ns - cell->begin_ns) / 1e9);
-		tg_first_line(&line, code, 60);
+		tg_title(&line, cell, 60);
 		tg_buf_addf(&html, "<tr><td>%zu</td><td>%s</td><td style=\"text-align:left\"><pre>",
 			i, time.data);
 		add_html(&html, code);
@@ -285,17 +285,6 @@ int tg_jumper_hand_over(const char *fifo, const char *data, size_t len, int time
 	return rc;
 }
 
-static bool is_identifier(const char *s)
-{
-	if (!*s || (*s >= '0' && *s <= '9'))
-		return false;
-	for (; *s; s++)
-		if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || *s == '_' ||
-			    (*s >= '0' && *s <= '9') || (unsigned char)*s >= 0x80))
-			return false;
-	return true;
-}
-
 static int to_variable(struct tg_jumper *j, struct cells *cells, char *rest)
 {
 	struct tg_buf data = TG_BUF_INIT, text = TG_BUF_INIT;
@@ -304,7 +293,7 @@ static int to_variable(struct tg_jumper *j, struct cells *cells, char *rest)
 	if (!*rest)
 		return fail(j, TG_WORD_USAGE,
 			"No variable to export specified. Use: %%perfdata_to_variable myvar");
-	if (!is_identifier(rest)) {
+	if (!tg_magic_is_variable(rest, strlen(rest))) {
 		tg_plain(&text, rest, 40);
 		tg_err_set(&j->c->err, -EINVAL,
 			"\"%s\" is no name of a variable. Use: %%%%perfdata_to_variable myvar",
@@ -396,65 +385,34 @@ static int to_json(struct tg_jumper *j, struct cells *cells, char *rest)
 /* ---- the table ---- */
 
 static const struct {
-	const char *name, *argument, *help;
+	const char *argument, *help;
 	int (*run)(struct tg_jumper *j, struct cells *cells, char *rest);
-} table[] = {
-	{ "display_code_history", "", "The recorded cells: index, time, code", code_history },
-	{ "display_code_for_index", " INDEX", "The code of one recorded cell", code_for_index },
-	{ "display_graph_for_last", "", "A chart of the last recorded cell", graph_for_last },
-	{ "display_graph_for_index", " INDEX", "A chart of one recorded cell", graph_for_index },
-	{ "display_graph_for_all", "", "A chart of all recorded cells", graph_for_all },
-	{ "perfdata_to_variable", " NAME", "JUmPER's lists of performance data in a variable",
+} table[TG_NAMES] = {
+	[TG_NAME_CODE_HISTORY] = { "", "The recorded cells: index, time, code", code_history },
+	[TG_NAME_CODE_FOR_INDEX] = { " INDEX", "The code of one recorded cell", code_for_index },
+	[TG_NAME_GRAPH_FOR_LAST] = { "", "A chart of the last recorded cell", graph_for_last },
+	[TG_NAME_GRAPH_FOR_INDEX] = { " INDEX", "A chart of one recorded cell", graph_for_index },
+	[TG_NAME_GRAPH_FOR_ALL] = { "", "A chart of all recorded cells", graph_for_all },
+	[TG_NAME_TO_VARIABLE] = { " NAME", "JUmPER's lists of performance data in a variable",
 		to_variable },
-	{ "perfdata_to_json", " FILE", "The same in FILE_perfdata.json, the code in FILE_code.json",
+	[TG_NAME_TO_JSON] = { " FILE", "The same in FILE_perfdata.json, the code in FILE_code.json",
 		to_json },
 };
 
-static size_t find(const char *name)
+void tg_jumper_help(enum tg_magic_name name, struct tg_buf *out)
 {
-	size_t i = 0;
-
-	while (i < TG_ARRAY_SIZE(table) && strcmp(table[i].name, name) != 0)
-		i++;
-	return i;
+	tg_buf_addf(out, "%%%%%s%s\n\n%s.\n", tg_magic_name(name), table[name].argument,
+		table[name].help);
 }
 
-bool tg_jumper_knows(const char *name)
-{
-	return find(name) < TG_ARRAY_SIZE(table);
-}
-
-const char *const *tg_jumper_names(size_t *n)
-{
-	static const char *const names[] = { "display_code_history", "display_code_for_index",
-		"display_graph_for_last", "display_graph_for_index", "display_graph_for_all",
-		"perfdata_to_variable", "perfdata_to_json" };
-
-	*n = TG_ARRAY_SIZE(names);
-	return names;
-}
-
-void tg_jumper_help(const char *name, struct tg_buf *out)
-{
-	size_t i = find(name);
-
-	if (i < TG_ARRAY_SIZE(table))
-		tg_buf_addf(
-			out, "%%%%%s%s\n\n%s.\n", table[i].name, table[i].argument, table[i].help);
-}
-
-int tg_jumper_run(struct tg_jumper *j, const char *name, char *rest)
+int tg_jumper_run(struct tg_jumper *j, enum tg_magic_name name, char *rest)
 {
 	struct cells cells;
-	size_t i = find(name);
-	int rc;
+	int rc = cells_open(j, &cells);
 
-	if (i == TG_ARRAY_SIZE(table))
-		return fail(j, TG_WORD_USAGE, "There is no such magic");
-	rc = cells_open(j, &cells);
 	if (rc != TG_WORD_OK)
 		return rc;
-	rc = table[i].run(j, &cells, rest);
+	rc = table[name].run(j, &cells, rest);
 	cells_close(&cells);
 	return rc;
 }

@@ -12,6 +12,7 @@
 #include "analyze/recording.h"
 #include "base/json.h"
 #include "command/command.h"
+#include "mark/magics.h"
 
 #define TG_JUMPER_VALUES_MAX 100000 /* of one list in one cell */
 
@@ -23,17 +24,11 @@ struct tg_jumper {
 	bool handed_over; /* something was written into it */
 };
 
-/* Is this one of the seven magics? */
-bool tg_jumper_knows(const char *name);
+/* Append one paragraph of help. Any name but `tacho`, as below. */
+void tg_jumper_help(enum tg_magic_name name, struct tg_buf *out);
 
-/* Their names, for completion and "did you mean". */
-const char *const *tg_jumper_names(size_t *n);
-
-/* Append one paragraph of help. */
-void tg_jumper_help(const char *name, struct tg_buf *out);
-
-/* Run one. Returns enum tg_word_result with a sentence in j->c->err. */
-int tg_jumper_run(struct tg_jumper *j, const char *name, char *rest);
+/* Run one; writes to `rest`. Returns enum tg_word_result with a sentence in j->c->err. */
+int tg_jumper_run(struct tg_jumper *j, enum tg_magic_name name, char *rest);
 
 /* Append the list of one cell: [node, cpu, memory, four of I/O, two of GPU]. 0 or -errno. */
 int tg_jumper_cell(

@@ -6,6 +6,7 @@
 
 #include "analyze/select.h"
 #include "base/file.h"
+#include "base/lines.h"
 #include "command/run.h"
 
 #include "base/mem.h"
@@ -82,14 +83,17 @@ int tg_write_result(struct tg_command *c, const char *name, const char *data, si
 	return rc < 0 ? TG_WORD_FAILED : TG_WORD_OK;
 }
 
-void tg_first_line(struct tg_buf *out, const char *code, size_t max)
+void tg_title(struct tg_buf *out, const struct tg_span *span, size_t max)
 {
-	const char *end;
-	char *line;
+	const char *code = span->code ? span->code : "";
+	struct tg_text_line line = tg_text_first_code(code, strlen(code));
+	char *text;
 
-	code += strspn(code, " \t\r\n");
-	end = code + strcspn(code, "\r\n");
-	line = tg_xmemdup0(code, (size_t)(end - code));
-	tg_plain(out, line, max);
-	free(line);
+	if (span->name) {
+		tg_plain(out, span->name, max);
+	} else if (line.end > line.at) {
+		text = tg_xmemdup0(code + line.at, line.end - line.at);
+		tg_plain(out, text, max);
+		free(text);
+	}
 }

@@ -92,74 +92,47 @@ static int run_tacho(struct request *q, char *rest)
 	return tg_word_run(w, &q->c, n, word);
 }
 
-static void help(struct request *q, const char *name)
+static void help(struct request *q, enum tg_magic_name name)
 {
 	struct tg_buf out = TG_BUF_INIT;
 	char *argv[] = { (char *)"help", NULL };
 
-	if (tg_jumper_knows(name)) {
-		tg_jumper_help(name, &out);
-		q->c.out.text(q->c.out.ctx, out.data, out.len);
-		tg_buf_release(&out);
-	} else {
+	if (name == TG_NAME_TACHO) {
 		tg_run_help(&q->c, 1, argv);
+		return;
 	}
+	tg_jumper_help(name, &out);
+	q->c.out.text(q->c.out.ctx, out.data, out.len);
+	tg_buf_release(&out);
 }
 
-static int unknown_magic(struct request *q, const char *name)
+static int run_magic(struct request *q, struct tg_jumper *j, enum tg_magic_name name, char *rest)
 {
-	const char *names[16], *near;
-	struct tg_buf shown = TG_BUF_INIT;
-	size_t n;
-	const char *const *jumper = tg_jumper_names(&n);
-
-	for (size_t i = 0; i < n; i++)
-		names[i] = jumper[i];
-	names[n++] = "tacho";
-	near = tg_nearest(name, names, n);
-	tg_plain(&shown, name, 40);
-	tg_err_set(&q->c.err, -EINVAL, "There is no magic %%%s here%s%s%s", shown.data,
-		near ? "; did you mean %" : "", near ? near : "", near ? "?" : "");
-	tg_buf_release(&shown);
-	return TG_WORD_USAGE;
-}
-
-static int run_magic(struct request *q, struct tg_jumper *j, struct tg_line *m)
-{
-	if (m->question) {
-		help(q, m->name);
-		return TG_WORD_OK;
-	}
 	if (!q->flushed)
 		flush(q);
-	if (tg_jumper_knows(m->name))
-		return tg_jumper_run(j, m->name, m->rest);
-	if (!strcmp(m->name, "tacho"))
-		return run_tacho(q, m->rest);
-	return unknown_magic(q, m->name);
+	return name == TG_NAME_TACHO ? run_tacho(q, rest) : tg_jumper_run(j, name, rest);
 }
 
 static void magics(struct request *q, struct tg_jumper *j)
 {
-	char *code = tg_xstrdup(tg_json_str(tg_json_get(q->json, "code"), ""));
-	char *at = code;
-	struct tg_line m;
-	bool some = false;
-	int kind;
+	const char *code = tg_json_str(tg_json_get(q->json, "code"), "");
+	struct tg_magics top = { .code = code, .len = strlen(code) };
+	struct tg_magic_line m;
 
-	while ((kind = tg_line_next(&at, &m)) >= 0) {
-		if (kind == 0) /* code below them, which the user's kernel executes */
-			break;
-		some = true;
+	while (tg_magics_next(&top, &m)) {
+		char *rest = tg_xmemdup0(code + m.args, m.args_len);
+
 		q->c.err.text[0] = '\0';
-		if (run_magic(q, j, &m) != TG_WORD_OK && q->c.err.text[0])
+		if (m.question)
+			help(q, m.name);
+		else if (run_magic(q, j, m.name, rest) != TG_WORD_OK && q->c.err.text[0])
 			tg_messages_error(q->messages, q->c.err.text);
-		if (m.cell) /* JUmPER ignores what else is in the cell */
+		free(rest);
+		if (m.whole) /* JUmPER ignores what else is in the cell */
 			break;
 	}
-	if (!some)
+	if (!top.some)
 		tg_messages_error(q->messages, "There is no magic in this cell");
-	free(code);
 }
 
 /* ---- the end of a cell ---- */

@@ -61,7 +61,7 @@ int tg_choose(struct tg_command *c, const struct tg_recording *r, const char *se
 /* Write `len` bytes to the file `name`, "-" being the output. Result as above. */
 int tg_write_result(struct tg_command *c, const char *name, const char *data, size_t len);
 
-/* The first line of the code that says something, without control characters; "" if none. */
-void tg_first_line(struct tg_buf *out, const char *code, size_t max);
+/* Append its name, else the first line of its code, as tg_plain does; nothing without either. */
+void tg_title(struct tg_buf *out, const struct tg_span *span, size_t max);
 
 #endif

@@ -103,10 +103,8 @@ static void describe(const struct tg_command *c, const struct tg_span *span,
 			     : span->open && c->socket            ? "running"
 								  : "end unknown";
 
-	if (span->name)
-		tg_plain(out, span->name, NAME_CHARS);
-	else if (span->code)
-		tg_first_line(out, span->code, NAME_CHARS);
+	if (span->name || span->code)
+		tg_title(out, span, NAME_CHARS);
 	else
 		tg_plain(out, span->kind, NAME_CHARS);
 	if (strcmp(span->status, "ok") != 0) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which cells are ours, and what the user's kernel gets in their place. A magic is a line that
- * begins with one or two `%` and one of our words, at the top of a cell: only blank lines,
- * comments and other magics of ours may be above it. The user's kernel gets them as comments, line
- * by line, so that its counter, its history and its queue go on as with any cell.
+ * Which cells are ours (mark/magics.h says what a magic is), and what the user's kernel gets in
+ * their place: the magics as comments, line by line, so that its counter, its history and its queue
+ * go on as with any cell.
  *
  *   %word …     a line of ours; code below it is executed
  *   %word?      the same: a question about it, also as ?%word
@@ -17,6 +16,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
+#include "mark/magics.h"
 
 enum tg_magic_kind {
 	TG_MAGIC_NONE, /* none of ours */
@@ -34,9 +34,6 @@ struct tg_magic {
 };
 
 void tg_magic_read(const char *code, size_t len, struct tg_magic *out);
-
-/* Whether a text can be a variable of Python: ASCII letters, digits and '_', no keyword. */
-bool tg_magic_is_variable(const char *s, size_t len);
 
 /* How a line becomes a comment in a language, as in kernel_info's language_info.name. */
 const char *tg_magic_comment(const char *language);

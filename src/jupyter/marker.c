@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/lines.h"
 #include "base/paths.h"
 #include "mark/address.h"
 
@@ -188,31 +189,16 @@ void tg_marker_run_end(struct tg_marker *m, int code, int signal, const char *st
 
 void tg_marker_cell_name(const char *code, size_t len, struct tg_buf *out)
 {
-	size_t at = 0;
+	struct tg_text_line line = tg_text_first_code(code, len);
+	size_t cut = line.at, characters = 0;
 
-	while (at < len) {
-		const char *line = code + at, *end = memchr(line, '\n', len - at);
-		size_t n = end ? (size_t)(end - line) : len - at, cut = 0, characters = 0;
-
-		at += n + 1;
-		while (n && (*line == ' ' || *line == '\t')) {
-			line++;
-			n--;
-		}
-		while (n && (line[n - 1] == ' ' || line[n - 1] == '\t' || line[n - 1] == '\r'))
-			n--;
-		if (!n || *line == '#')
-			continue;
-		/* a character begins where no continuation byte of UTF-8 is */
-		while (cut < n) {
-			if (((unsigned char)line[cut] & 0xc0) != 0x80 &&
-				++characters > NAME_CHARACTERS)
-				break;
-			cut++;
-		}
-		tg_buf_add(out, line, cut);
-		return;
+	/* a character begins where no continuation byte of UTF-8 is */
+	while (cut < line.end) {
+		if (((unsigned char)code[cut] & 0xc0) != 0x80 && ++characters > NAME_CHARACTERS)
+			break;
+		cut++;
 	}
+	tg_buf_add(out, code + line.at, cut - line.at);
 }
 
 void tg_marker_span_id(const struct tg_marker *m, const struct tg_request *r, struct tg_buf *out)

@@ -2,6 +2,7 @@
 /* A selection of spans, and the lines of a cell that hold magics: text from people. */
 #include "analyze/select.h"
 #include "command/line.h"
+#include "mark/magics.h"
 
 #include "base/mem.h"
 
@@ -13,11 +14,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		{ .kind = (char *)"run", .name = (char *)"kernel", .index = -1 }
 	};
 	struct tg_recording r = { .span = span, .n_spans = TG_ARRAY_SIZE(span) };
-	char *text = tg_xmemdup0(data, size), *at, *word[8];
+	char *text = tg_xmemdup0(data, size), *word[8];
 	const struct tg_span **chosen = NULL;
 	struct tg_select select;
 	struct tg_err err = { 0 };
-	struct tg_line line;
+	struct tg_magics top = { .code = text, .len = size };
+	struct tg_magic_line line;
 
 	for (int i = 1; i < 5; i++)
 		span[i] = (struct tg_span){ .kind = (char *)"cell", .index = i - 1 };
@@ -31,10 +33,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	free(chosen);
 	tg_select_release(&select);
-	at = text;
-	while (tg_line_next(&at, &line) >= 0)
-		if (tg_line_split(line.rest, word, TG_ARRAY_SIZE(word)) > 8)
+	while (tg_magics_next(&top, &line)) {
+		char *rest = tg_xmemdup0(text + line.args, line.args_len);
+
+		if (tg_line_split(rest, word, TG_ARRAY_SIZE(word)) > 8)
 			abort();
+		free(rest);
+	}
+	if (top.at > size)
+		abort();
 	free(text);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/lines.h"
 #include "base/mem.h"
 #include "base/paths.h"
 
@@ -142,8 +143,34 @@ static void test_paths(void)
 	tg_buf_release(&b);
 }
 
+static void first_code(const char *text, const char *want)
+{
+	struct tg_text_line line = tg_text_first_code(text, strlen(text));
+	char *got = tg_xmemdup0(text + line.at, line.end - line.at);
+
+	T_EQ_S(got, want);
+	T_OK(line.next <= strlen(text) && line.end <= line.next);
+	free(got);
+}
+
+static void test_lines(void)
+{
+	first_code("", "");
+	first_code(" \t\n", "");
+	first_code("# a\r\n  # b\v\t\f", "");
+	first_code("# a\r\n\n  b = 1 \t\r\nc", "b = 1");
+	first_code("# a\xe2\x80\xa8"
+		   "b",
+		"b");
+	first_code("a\xc2\x85"
+		   "b",
+		"a");
+	first_code("\xe2\x80", "\xe2\x80");
+}
+
 int main(void)
 {
+	test_lines();
 	struct tg_clocks c = tg_clocks_now();
 
 	T_OK(c.mono_ns > 0 && c.boot_ns >= c.mono_ns - TG_NS_PER_S && c.real_ns > c.boot_ns);

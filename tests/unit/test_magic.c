@@ -88,12 +88,14 @@ static void test_variable(void)
 	check("%%perfdata_to_variable v\nrest", TG_MAGIC_ALL, "/run/a\"b\\\xc3\xa4/v1",
 		"# %%perfdata_to_variable v\n# rest\nv = __import__(\"json\").load(open("
 		"b\"/run/a\\x22b\\x5c\\xc3\\xa4/v1\"))");
-	check("%perfdata_to_variable v  x\nprint(v)", TG_MAGIC_TOP, "/f",
-		"# %perfdata_to_variable v  x\nv = "
+	check("%perfdata_to_variable  v \nprint(v)", TG_MAGIC_TOP, "/f",
+		"# %perfdata_to_variable  v \nv = "
 		"__import__(\"json\").load(open(b\"/f\"))\nprint(v)");
 	check("%%perfdata_to_variable", TG_MAGIC_ALL, NULL, "# %%perfdata_to_variable");
 	tg_magic_read(two, sizeof(two) - 1, &m);
 	T_OK(m.many && m.to_variable);
+	tg_magic_read("%perfdata_to_variable v x", 25, &m);
+	T_EQ_I(m.name_len, 3); /* which is no variable */
 	tg_magic_read("%%perfdata_to_variable \t", 24, &m);
 	T_OK(m.to_variable && m.name_len == 0);
 }

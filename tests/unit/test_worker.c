@@ -325,6 +325,8 @@ static void test_fifo_is_file(void)
 	got_release(&g);
 }
 
+#define NOT_HERE(word) "There is no \"" word "\" here; \"help\" lists the words\n"
+
 static void test_tacho(void)
 {
 	struct got g;
@@ -357,9 +359,13 @@ static void test_tacho(void)
 	complains("%tacho export",
 		"Where to? Say -o with a name that ends in .csv or .json, or -o - "
 		"for the screen\n");
-	complains("%display_grph_for_last",
-		"There is no magic %display_grph_for_last here; did you mean "
-		"%display_graph_for_last?\n");
+	/* below our lines is the user's code, and what its kernel makes of it */
+	prints("%tacho set report=line\n%matplotlib inline\n%tacho nix", "");
+	/* a second magic is done, whichever line break is before it and however many signs it has
+	 */
+	complains("%%tacho a\r%%tacho b\xe2\x80\xa8%tacho c\f# c\x1c%%tacho d\nx = 1",
+		NOT_HERE("a") NOT_HERE("b") NOT_HERE("c") NOT_HERE("d"));
+	complains("%display_grph_for_last", "There is no magic in this cell\n");
 	g = magic("%tacho show nix.tacho");
 	T_OK(strstr(g.err.data, "/nix.tacho: No such file or directory\n") != NULL);
 	got_release(&g);
