@@ -23,18 +23,6 @@ void tg_points_add(struct tg_points *p, int64_t t_ns, int64_t value, bool cut)
 	p->n++;
 }
 
-bool tg_series_exists(const struct tg_recording *r, const char *metric)
-{
-	size_t n;
-	const struct tg_table *table = tg_reader_tables(r->reader, &n);
-
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < table[i].n_columns; k++)
-			if (!strcmp(table[i].column[k].metric->name, metric))
-				return true;
-	return false;
-}
-
 size_t tg_series_instances(const struct tg_recording *r, const char *metric, char ***instance)
 {
 	size_t n_tables, n = 0, cap = 0;

@@ -46,8 +46,6 @@ int tg_series_load(const struct tg_recording *r, const char *metric, const char 
 /* Instances of a metric in any table, in order of appearance; caller frees list and names. */
 size_t tg_series_instances(const struct tg_recording *r, const char *metric, char ***instance);
 
-bool tg_series_exists(const struct tg_recording *r, const char *metric);
-
 /* A stretch of time with one rate, in units per second. */
 struct tg_rate {
 	int64_t t0_ns, t1_ns;

@@ -37,21 +37,6 @@ bool tg_json_is_object(const struct tg_json *v)
 	return json_is_object(in(v));
 }
 
-bool tg_json_is_array(const struct tg_json *v)
-{
-	return json_is_array(in(v));
-}
-
-bool tg_json_is_string(const struct tg_json *v)
-{
-	return json_is_string(in(v));
-}
-
-bool tg_json_is_number(const struct tg_json *v)
-{
-	return json_is_number(in(v));
-}
-
 bool tg_json_is_null(const struct tg_json *v)
 {
 	return json_is_null(in(v));

@@ -28,9 +28,6 @@ struct tg_json *tg_json_parse(const char *data, size_t len, struct tg_err *err);
 void tg_json_free(struct tg_json *root);
 
 bool tg_json_is_object(const struct tg_json *v);
-bool tg_json_is_array(const struct tg_json *v);
-bool tg_json_is_string(const struct tg_json *v);
-bool tg_json_is_number(const struct tg_json *v);
 bool tg_json_is_null(const struct tg_json *v);
 
 /* Member of an object; NULL when `v` is NULL, no object, or lacks it. Borrowed. */

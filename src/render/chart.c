@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "render/chart.h"
 
-#include "render/layout.h"
-
 #include "base/mem.h"
 
 /*
@@ -104,15 +102,4 @@ void tg_chart_free(struct tg_chart *c)
 	free(c->note);
 	free(c->x_label);
 	*c = (struct tg_chart){ 0 };
-}
-
-int tg_chart_height(const struct tg_chart *c)
-{
-	struct tg_layout l;
-	int height;
-
-	tg_layout_init(&l, c);
-	height = (int)l.height;
-	tg_layout_release(&l);
-	return height;
 }

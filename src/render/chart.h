@@ -126,9 +126,6 @@ void tg_chart_cell(struct tg_chart *c, const char *label, double t0, double t1, 
 	double memory, bool failed);
 void tg_chart_row(struct tg_chart *c, const char *const cell[5]); /* copies; NULL: empty */
 
-/* Height in pixels that SVG and PNG will have. */
-int tg_chart_height(const struct tg_chart *c);
-
 /*
  * The writers append to `out`. `prefix` makes the ids in a page unique ("tg1"); letters and digits.
  * PNG is a palette image of `scale` pixels a unit (1 or 2), by the font built into the executable.

@@ -46,7 +46,7 @@ static struct got ask(const char *request)
 	if (!T_OK(g.json != NULL))
 		fprintf(stderr, "# %s -> %s\n", request, answer.data);
 	messages = tg_json_get(g.json, "messages");
-	T_OK(tg_json_is_array(messages));
+	T_OK(messages != NULL);
 	for (size_t i = 0; i < tg_json_len(messages); i++) {
 		const struct tg_json *content = tg_json_get(tg_json_at(messages, i), "content");
 		const char *type =
@@ -60,8 +60,9 @@ static struct got ask(const char *request)
 			g.data = tg_json_get(content, "data");
 			g.displays++;
 			T_OK(tg_json_is_object(tg_json_get(content, "metadata")));
-			T_OK(tg_json_is_string(
-				tg_json_get(tg_json_get(content, "transient"), "display_id")));
+			T_OK(tg_json_str(
+				     tg_json_get(tg_json_get(content, "transient"), "display_id"),
+				     NULL) != NULL);
 		}
 	}
 	tg_buf_release(&answer);
