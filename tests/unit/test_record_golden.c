@@ -170,11 +170,15 @@ static struct tg_buf dump(const char *path)
 	struct tg_buf out = TG_BUF_INIT;
 	const struct tg_session *s;
 	struct tg_reader *r = NULL;
+	struct tg_err err = { 0 };
 	const struct tg_table *t;
 	struct tg_damage d;
 	size_t n;
 
-	T_EQ_I(tg_reader_open(&r, path, NULL), 0);
+	if (!T_OK(tg_reader_open(&r, path, &err) == 0)) {
+		fprintf(stderr, "# %s\n", err.text);
+		return out;
+	}
 	s = tg_reader_sessions(r, &n);
 	for (size_t i = 0; i < n; i++)
 		tg_buf_addf(&out, "session %u %s\n", s[i].number, s[i].json);
