@@ -69,7 +69,7 @@ void tg_png_write(struct tg_buf *out, const uint8_t *pixel, uint32_t width, uint
 	}
 	packed = tg_xmalloc(n_packed);
 	/* Cannot fail: the room is compressBound() and zlib's own memory is small. */
-	if (compress2(packed, &n_packed, raw, line * height, 7) != Z_OK)
+	if (compress2(packed, &n_packed, raw, line * height, 9) != Z_OK)
 		n_packed = 0;
 	put_chunk(out, "IDAT", packed, n_packed);
 	put_chunk(out, "IEND", "", 0);

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 
-#define TG_PNG_COLOURS 256
+#define TG_PNG_COLOURS 64
 
 /*
  * Append the file. `pixel` has width * height palette indices, `colour` is 0xRRGGBB, `density` in
@@ -18,9 +18,9 @@ void tg_png_write(struct tg_buf *out, const uint8_t *pixel, uint32_t width, uint
 	const uint32_t *colour, size_t n_colours, uint32_t density);
 
 /*
- * Turn 0xXXRRGGBB pixels into at most 256 colours: those of `keep` that occur, exactly, and the
- * most frequent shades of six bits a channel; the others go to the nearest. Returns how many; fills
- * `index` (one a pixel) and `colour` (room for TG_PNG_COLOURS). n_keep is at most 256.
+ * Turn 0xXXRRGGBB pixels into at most TG_PNG_COLOURS colours: those of `keep` that occur, exactly,
+ * and the most frequent shades of six bits a channel; the others go to the nearest. Returns how
+ * many; fills `index` (one a pixel) and `colour` (room for TG_PNG_COLOURS). n_keep is at most that.
  */
 size_t tg_png_quantize(const uint32_t *rgb, size_t n, const uint32_t *keep, size_t n_keep,
 	uint8_t *index, uint32_t *colour);

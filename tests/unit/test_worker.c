@@ -172,6 +172,69 @@ static void test_graphs(void)
 		"node-cpu, node-memory, all\n");
 }
 
+/* A dozen cells of ten seconds, ten rows a second: steps, ramps and bursts that all wobble. */
+static void write_dozen(const char *path)
+{
+	struct tg_column column[RUN_COLUMNS];
+	struct tg_block *b = tg_block_new(1, RUN_COLUMNS, 2048);
+	int64_t row[RUN_COLUMNS] = { 0 };
+	struct tg_err err = { 0 };
+	uint64_t seed = 7;
+	struct tg_writer *w;
+
+	unlink(path);
+	if (tg_writer_open(&w, path, RUN_SESSION, &err) < 0)
+		exit(1);
+	run_columns(column);
+	tg_writer_table(w, 1, "main", column, RUN_COLUMNS);
+	run_event(w, "{\"ev\":\"begin\",\"t\":1000000000000,\"span\":1,\"kind\":\"run\"}");
+	for (int i = 0; i < 12; i++) {
+		run_begin(w, i + 2, i * 10 + 0.1, "\"code\":\"x = fit(data, steps=100)\"");
+		run_end(w, i + 2, i * 10 + 9.9, i % 5 ? "ok" : "error");
+	}
+	for (int t = 0; t <= 1200; t++) {
+		int64_t wobble = (int64_t)(t_random(&seed) % 1000), cell = t / 100;
+		bool burst = t_random(&seed) % 10 == 0;
+
+		row[0] += (1 + cell % 4) * 90000000 + wobble * 20000;
+		row[1] = 500000000 + cell * 200000000 + t % 100 * 2000000 + wobble * 30000;
+		row[3] += burst ? wobble * 40000 : 0;
+		row[4] += t % 30 < 5 ? 9000000 + wobble * 3000 : 0;
+		row[5] += burst ? wobble : 2;
+		row[6] += t % 30 < 5 ? 90 + wobble / 20 : 0;
+		row[11] += 2000 + wobble * (burst ? 900 : 1);
+		row[12] += 1000 + wobble;
+		tg_block_add(b, RUN_T0 + t * 100 * TG_NS_PER_MS, row);
+	}
+	tg_writer_block(w, b);
+	tg_writer_finish(w);
+	tg_block_free(b);
+}
+
+/* What a notebook stores of its longest picture: all of the bundle, the PNG in base64. */
+static void test_size(void)
+{
+	static const char *const said[] = { "[11]", "CPU", "Memory", "Disk", "write calls",
+		"Network" };
+	struct tg_buf bundle = TG_BUF_INIT;
+	struct got g;
+
+	write_dozen(run_path("dozen.tacho"));
+	g = magic_of("dozen.tacho", "%%display_graph_for_all", "");
+	T_EQ_S(g.err.data, "");
+	T_EQ_I(g.displays, 1);
+	tg_json_dump(g.data, &bundle);
+	T_OK(strlen(tg_json_str(tg_json_get(g.data, "image/png"), "")) > 10000);
+	printf("# %zu bytes, %zu of them the PNG\n", bundle.len,
+		strlen(tg_json_str(tg_json_get(g.data, "image/png"), "")));
+	for (size_t i = 0; i < TG_ARRAY_SIZE(said); i++)
+		T_OK(strstr(bundle.data, said[i]) != NULL);
+	T_OK(bundle.len > 20000 && bundle.len < 150000);
+	tg_buf_release(&bundle);
+	got_release(&g);
+	unlink(run_path("dozen.tacho"));
+}
+
 /* [2][1]: how long the lists of the parts of a cell are */
 static const struct tg_json *at(const struct tg_json *v, size_t i, size_t k)
 {
@@ -594,6 +657,7 @@ int main(void)
 	run_write(run_path("run.tacho"), 0);
 	test_code();
 	test_graphs();
+	test_size();
 	test_to_json();
 	test_to_variable();
 	test_fifo_is_file();
