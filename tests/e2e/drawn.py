@@ -96,7 +96,8 @@ def panels(chart: dict[str, Any]) -> dict[str, Panel]:
     for mark in chart["marks"]:
         groups.setdefault(mark["panel"], []).append(mark)
     scales = {name: axes(marks) for name, marks in groups.items()}
-    time = [scale["x"] for scale in scales.values() if "x" in scale][-1]  # the lowest has the labels
+    # the lowest panel has the labels of time; what comes below it has an axis of its own
+    time = next(scale["x"] for scale in scales.values() if "x" in scale)
     found = [panel(marks, scales[name].get("x", time), scales[name]["y"])
              for name, marks in groups.items() if "y" in scales[name]]
     return {one.title: one for one in found}
