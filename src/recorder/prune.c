@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "record/reader.h"
+#include "recorder/lock.h"
 
 #define FILES_MAX 65536 /* a folder with more is not ours to tidy */
 #define DAY_S     (24 * INT64_C(3600))
@@ -84,6 +85,29 @@ static size_t list(DIR *dir, struct candidate **out)
 	return n;
 }
 
+/*
+ * Remove it as its only writer: a recorder that slept with its laptop has touched nothing for a
+ * day, and yet goes on.
+ */
+static bool drop(int dirfd, const char *folder, const char *name)
+{
+	struct tg_buf file = TG_BUF_INIT, lock_path = TG_BUF_INIT;
+	bool gone = false;
+	int lock;
+
+	tg_buf_addf(&file, "%s/%s", folder, name);
+	lock = tg_lock_name(&lock_path, file.data, NULL);
+	if (lock == 0)
+		lock = tg_lock_take(lock_path.data, NULL);
+	if (lock >= 0) {
+		gone = unlinkat(dirfd, name, 0) == 0;
+		tg_lock_drop(lock_path.data, lock);
+	}
+	tg_buf_release(&lock_path);
+	tg_buf_release(&file);
+	return gone;
+}
+
 size_t tg_prune_keep(void)
 {
 	const char *text = getenv("TACHOGRAPH_KEEP");
@@ -118,7 +142,7 @@ int tg_prune(
 			continue;
 		if (!may_go(dirfd(dir), c[i].name, now_s - c[i].mtime_s > DAY_S))
 			continue;
-		if (unlinkat(dirfd(dir), c[i].name, 0) < 0)
+		if (!drop(dirfd(dir), path, c[i].name))
 			continue;
 		left--;
 		bytes -= c[i].bytes;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Keeps the folder of kernels' recordings small: the oldest go first. Only recordings that a kernel
- * made and that are over are ever removed: with an end chunk, or untouched for a day. Nothing
- * outside the folder, no symbolic link, no file of another name or user, nothing that cannot be
- * read.
+ * made and that are over are ever removed: with an end chunk, or untouched for a day, and locked by
+ * no recorder of this machine. Nothing outside the folder, no symbolic link, no file of another
+ * name or user, nothing that cannot be read.
  */
 #ifndef TG_RECORDER_PRUNE_H
 #define TG_RECORDER_PRUNE_H

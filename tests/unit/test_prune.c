@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "record/writer.h"
+#include "recorder/lock.h"
 #include "recorder/prune.h"
 
 #define NOW 1700000000
@@ -65,13 +66,37 @@ static void drop(const char *name)
 	tg_buf_release(&path);
 }
 
+/* A recorder that slept for two days and goes on: its file has no end and is old. */
+static void test_asleep(void)
+{
+	struct tg_buf path = TG_BUF_INIT, name = TG_BUF_INIT;
+	int lock;
+
+	recording("asleep.tacho", 2 * 24 * 3600, false);
+	path_of(&path, "asleep.tacho");
+	T_EQ_I(tg_lock_name(&name, path.data, NULL), 0);
+	lock = tg_lock_take(name.data, NULL);
+	T_OK(lock >= 0);
+	T_EQ_I(tg_prune(dir, NULL, 0, 0, NOW), 0);
+	T_OK(there("asleep.tacho"));
+	tg_lock_drop(name.data, lock);
+	T_EQ_I(tg_prune(dir, NULL, 0, 0, NOW), 1);
+	T_OK(!there("asleep.tacho"));
+	T_OK(access(name.data, F_OK) < 0); /* and no lock is left behind */
+	tg_buf_release(&path);
+	tg_buf_release(&name);
+}
+
 int main(void)
 {
+	char runtime[] = "/tmp/tg-prune-run-XXXXXX";
 	struct tg_buf path = TG_BUF_INIT;
 	int64_t one;
 	struct stat st;
 
-	T_OK(mkdtemp(dir) != NULL);
+	T_OK(mkdtemp(dir) != NULL && mkdtemp(runtime) != NULL);
+	setenv("XDG_RUNTIME_DIR", runtime, 1);
+	test_asleep();
 	T_EQ_I(tg_prune("/nonexistent", NULL, 1, 1, NOW), -ENOENT);
 	T_EQ_I(tg_prune(dir, NULL, 0, 0, NOW), 0);
 
@@ -120,6 +145,9 @@ int main(void)
 	drop("notes.txt");
 	drop("link.tacho");
 	T_EQ_I(rmdir(dir), 0);
+	tg_buf_clear(&path);
+	tg_buf_addf(&path, "%s/tachograph", runtime);
+	T_OK(rmdir(path.data) == 0 && rmdir(runtime) == 0);
 	tg_buf_release(&path);
 	return t_done();
 }
