@@ -9,7 +9,6 @@
 
 static const char *const names[TG_REPLY_VALUES] = {
 	[TG_REPLY_TREE_CPU_NS] = "tree.cpu_ns",
-	[TG_REPLY_TREE_PSS_BYTES] = "tree.pss_bytes",
 	[TG_REPLY_TREE_RSS_BYTES] = "tree.rss_bytes",
 	[TG_REPLY_NODE_BUSY_NS] = "node.cpu_busy_ns",
 	[TG_REPLY_NODE_TOTAL_BYTES] = "node.mem_total_bytes",
@@ -91,7 +90,6 @@ static void add_node_memory(struct tg_jw *w, const struct tg_reply *u)
 void tg_reply_json(const struct tg_reply *u, int64_t n, pid_t root, const struct tg_limits *limits,
 	struct tg_buf *out)
 {
-	int64_t memory = now_value(u, TG_REPLY_TREE_PSS_BYTES);
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	char host[256] = "";
 	struct tg_jw w;
@@ -105,9 +103,8 @@ void tg_reply_json(const struct tg_reply *u, int64_t n, pid_t root, const struct
 	if (root > 0)
 		tg_jw_kint(&w, "pid", root);
 	add_fixed(&w, "kernel_cpu", 100.0 * rate(u, TG_REPLY_TREE_CPU_NS));
-	/* shared pages once where they are known, as an ipykernel counts */
-	add_int(&w, "kernel_memory",
-		memory != TG_MISSING ? memory : now_value(u, TG_REPLY_TREE_RSS_BYTES));
+	/* the sum of RSS: a page that processes share counts once in each, other than in PSS */
+	add_int(&w, "kernel_memory", now_value(u, TG_REPLY_TREE_RSS_BYTES));
 	if (cpus > 0) {
 		tg_jw_kint(&w, "cpu_count", cpus);
 		/* /proc/stat moves in ticks: a short interval can seem to hold more than there is

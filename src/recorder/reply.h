@@ -16,7 +16,6 @@
 /* The columns that the answer needs. */
 enum tg_reply_value {
 	TG_REPLY_TREE_CPU_NS,
-	TG_REPLY_TREE_PSS_BYTES,
 	TG_REPLY_TREE_RSS_BYTES,
 	TG_REPLY_NODE_BUSY_NS,
 	TG_REPLY_NODE_TOTAL_BYTES,
