@@ -7,6 +7,7 @@
 #ifndef TG_RECORDER_LOCK_H
 #define TG_RECORDER_LOCK_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/buf.h"
@@ -23,6 +24,13 @@ int tg_lock_name(struct tg_buf *out, const char *file, struct tg_err *err);
 
 /* Remove the file and let go. */
 void tg_lock_drop(const char *path, int lock);
+
+/*
+ * Remove from the runtime folder what recorders that were killed have left: locks that nobody
+ * holds, when they are older than a day or have a socket beside them, and that socket. `now_s` is
+ * the time of day. Returns how many locks there were.
+ */
+int tg_lock_tidy(int64_t now_s);
 
 /*
  * Give `fd` (and the root that it speaks of, 0: none) to the recorder that listens at

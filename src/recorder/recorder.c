@@ -383,6 +383,7 @@ int tg_recorder_run(const struct tg_recorder_options *options, struct tg_err *er
 	if (result >= 0)
 		result = become_the_one(&r, err);
 	if (result > 0) {
+		tg_lock_tidy(tg_real_ns() / TG_NS_PER_S);
 		result = record(&r, err);
 		/* a thread that still writes keeps the lock until the process is really gone */
 		if (result != -ETIMEDOUT)

@@ -4,10 +4,12 @@
 
 #include <dirent.h>
 #include <sched.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 
+#include "base/paths.h"
 #include "mark/start.h"
 
 /* SIGKILL whenever: what is older than a second can be read, and nothing is damaged. */
@@ -68,6 +70,52 @@ static void test_killed(void)
 		tg_buf_release(&c.events);
 		free(file);
 		free(socket);
+	}
+}
+
+/* Put an empty file into the runtime folder, last touched `age_s` ago. Its path; the caller frees.
+ */
+static char *plant(const char *name, int age_s)
+{
+	int64_t t_s = tg_real_ns() / TG_NS_PER_S - age_s;
+	struct timespec t[2] = { { .tv_sec = t_s }, { .tv_sec = t_s } };
+	struct tg_buf folder = TG_BUF_INIT, path = TG_BUF_INIT;
+
+	T_EQ_I(tg_paths_runtime(&folder, NULL), 0);
+	tg_buf_addf(&path, "%s/%s", folder.data, name);
+	close(open(path.data, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	utimensat(AT_FDCWD, path.data, t, 0);
+	tg_buf_release(&folder);
+	return tg_buf_detach(&path);
+}
+
+/* Locks that killed recorders have left go when another starts; those in use stay. */
+static void test_stale_locks(void)
+{
+	enum { OLD, DEAD, DEAD_SOCKET, YOUNG, HELD, OTHER, N };
+	static const char *const name[N] = { "file-0123.lock", "dead.lock", "dead.sock",
+		"young.lock", "held.lock", "conn.json" };
+	static const bool stays[N] = { [YOUNG] = true, [HELD] = true, [OTHER] = true };
+	struct tg_mark *m;
+	char *path[N];
+	int held;
+
+	for (int i = 0; i < N; i++)
+		path[i] = plant(name[i], i == OLD || i == HELD || i == OTHER ? 2 * 86400 : 0);
+	held = open(path[HELD], O_RDWR | O_CLOEXEC);
+	T_EQ_I(flock(held, LOCK_EX | LOCK_NB), 0);
+	m = start("tidy", getpid());
+	free(hello(m, "file"));
+	for (int i = 0; i < N; i++)
+		if (!T_EQ_I(access(path[i], F_OK) == 0, stays[i]))
+			fprintf(stderr, "#   %s\n", path[i]);
+	tg_mark_bye(m);
+	wait_end(m);
+	tg_mark_close(m);
+	close(held);
+	for (int i = 0; i < N; i++) {
+		unlink(path[i]);
+		free(path[i]);
 	}
 }
 
@@ -448,6 +496,7 @@ int main(void)
 	if (r)
 		return r;
 	test_killed();
+	test_stale_locks();
 	test_no_room();
 	test_hung();
 	test_full_disk();
