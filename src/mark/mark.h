@@ -46,7 +46,7 @@ int tg_mark_connect(struct tg_mark **out, const char *socket_path, struct tg_err
 void tg_mark_close(struct tg_mark *m); /* NULL is fine; the recorder goes on */
 
 int tg_mark_fd(const struct tg_mark *m); /* readable when an answer is there or it is gone */
-uint64_t tg_mark_dropped(const struct tg_mark *m);
+uint64_t tg_mark_dropped(const struct tg_mark *m); /* messages that found the queue full */
 
 /* A span. Members that are NULL, 0 or negative are unknown and left out. */
 struct tg_mark_span {

@@ -59,7 +59,10 @@ int tg_reader_open(struct tg_reader **out, const char *path, struct tg_err *err)
 /* The same on a descriptor that must be seekable. Takes `fd`. `name` is for sentences. */
 int tg_reader_open_fd(struct tg_reader **out, int fd, const char *name, struct tg_err *err);
 
-/* Index what was appended since (live views). Returns the number of new chunks or -errno. */
+/*
+ * Index what was appended since. Returns the number of new chunks or -errno. For live views, which
+ * keep a reader open; until there are any, only tests call it.
+ */
 int tg_reader_refresh(struct tg_reader *r);
 
 void tg_reader_close(struct tg_reader *r);

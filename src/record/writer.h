@@ -27,7 +27,10 @@ struct tg_writer;
 int tg_writer_open(
 	struct tg_writer **out, const char *path, const char *session_json, struct tg_err *err);
 
-/* The same without a file system: an open descriptor at its end (a pipe will do). Takes `fd`. */
+/*
+ * The same without a file system: an open descriptor at its end (a pipe will do). Takes `fd`. For
+ * recordings that go to another host as a stream; until they do, only tests call it.
+ */
 int tg_writer_open_fd(struct tg_writer **out, int fd, const char *session_json, struct tg_err *err);
 
 uint32_t tg_writer_session(const struct tg_writer *w);
