@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-static _Noreturn void out_of_memory(void)
+_Noreturn void tg_out_of_memory(void)
 {
 	static const char text[] = "tachograph: out of memory\n";
 
@@ -18,7 +18,7 @@ void *tg_xmalloc(size_t size)
 	void *p = malloc(size ? size : 1);
 
 	if (!p)
-		out_of_memory();
+		tg_out_of_memory();
 	return p;
 }
 
@@ -27,17 +27,17 @@ void *tg_xcalloc(size_t n, size_t size)
 	void *p = calloc(n ? n : 1, size ? size : 1);
 
 	if (!p)
-		out_of_memory();
+		tg_out_of_memory();
 	return p;
 }
 
 void *tg_xrealloc(void *p, size_t n, size_t size)
 {
 	if (size && n > SIZE_MAX / size)
-		out_of_memory();
+		tg_out_of_memory();
 	p = realloc(p, n && size ? n * size : 1);
 	if (!p)
-		out_of_memory();
+		tg_out_of_memory();
 	return p;
 }
 

@@ -11,6 +11,9 @@
 
 #include "base/banned.h"
 
+/* The sentence, and the end with status 125: for memory that a library could not get. */
+_Noreturn void tg_out_of_memory(void);
+
 void *tg_xmalloc(size_t size);
 void *tg_xcalloc(size_t n, size_t size);
 void *tg_xrealloc(void *p, size_t n, size_t size); /* n * size, overflow checked */

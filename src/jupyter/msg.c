@@ -153,10 +153,8 @@ bool tg_msg_verify(const struct tg_msg *m, const struct tg_sign *sign)
 
 static void set_frame(zmq_msg_t *f, const void *data, size_t len)
 {
-	if (zmq_msg_init_size(f, len)) {
-		fprintf(stderr, "tachograph: out of memory\n");
-		abort();
-	}
+	if (zmq_msg_init_size(f, len))
+		tg_out_of_memory();
 	if (len)
 		memcpy(zmq_msg_data(f), data, len);
 }
