@@ -6,11 +6,11 @@
 #include <signal.h>
 #include <sodium.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/paths.h"
+#include "base/pidfd.h"
 #include "jupyter/state.h"
 
 #include "base/mem.h"
@@ -156,13 +156,20 @@ static void start_recorder(struct tg_proxy *p)
 		tg_buf_clear(&p->marker.warning);
 }
 
-/* A descriptor that becomes readable when the server that started us is gone; -1: none. */
-static int watch_parent(void)
+/*
+ * The server that started us: a descriptor that becomes readable when it is gone; without one
+ * (Linux 4.18, some containers) our parent is looked at once a second, as ipykernel does.
+ */
+static void watch_parent(struct tg_proxy *p)
 {
 	const char *text = getenv("JPY_PARENT_PID");
 	long pid = text ? strtol(text, NULL, 10) : 0;
 
-	return pid > 1 ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1;
+	if (pid <= 1)
+		return;
+	p->parent_fd = tg_pidfd_open((pid_t)pid);
+	if (p->parent_fd < 0)
+		p->parent = getppid();
 }
 
 static int start_inner(struct tg_proxy *p, struct tg_err *err)
@@ -207,7 +214,7 @@ static int start(struct tg_proxy *p, struct tg_err *err)
 		return ret;
 	if ((ret = tg_signals_open(&p->signals)))
 		return tg_err_set(err, ret, "no signalfd: %s", strerror(-ret));
-	p->parent_fd = watch_parent();
+	watch_parent(p);
 	p->context = zmq_ctx_new();
 	if (!p->context)
 		return tg_err_set(err, -errno, "no zmq context: %s", zmq_strerror(errno));
@@ -305,6 +312,17 @@ static void kill_inner(struct tg_proxy *p)
 		kill(p->inner.pid, SIGKILL);
 }
 
+/* Told once: a kernel that does not die at once must not keep the loop busy. */
+static void on_parent_gone(struct tg_proxy *p)
+{
+	if (p->parent_fd >= 0)
+		close(p->parent_fd);
+	p->parent_fd = -1;
+	p->parent = 0;
+	p->shutting = true;
+	kill_inner(p);
+}
+
 enum item {
 	SIGNALS,
 	PARENT,
@@ -334,7 +352,7 @@ static int poll_timeout(const struct tg_proxy *p)
 		ms = 10;
 	else if (p->term_ns)
 		ms = 100;
-	else if (p->n_bytes > TRIM_BYTES)
+	else if (p->n_bytes > TRIM_BYTES || p->parent)
 		ms = 1000;
 	if (at == INT64_MAX)
 		return ms;
@@ -381,10 +399,8 @@ static void turn(struct tg_proxy *p, struct tg_err *err)
 	}
 	if (item[SIGNALS].revents)
 		on_signals(p);
-	if (item[PARENT].revents) {
-		p->shutting = true;
-		kill_inner(p);
-	}
+	if (item[PARENT].revents || (p->parent && getppid() != p->parent))
+		on_parent_gone(p);
 	if (item[WORKER].revents)
 		tg_ask_read(p);
 	if (item[RECORDER].revents)

@@ -40,7 +40,8 @@ struct tg_proxy {
 	void *context;
 	void *outer[TG_N_CHANNELS];
 	struct tg_inner inner;
-	int parent_fd; /* pidfd of who started us; -1: none */
+	int parent_fd; /* pidfd of who started us; < 0: none */
+	pid_t parent; /* our parent, looked at where there is no pidfd; 0: not */
 
 	struct tg_requests requests;
 	struct tg_msg msg; /* the one that is on its way */

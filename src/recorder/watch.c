@@ -5,16 +5,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
-
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434 /* Linux 5.3, the same number everywhere */
-#endif
+#include "base/pidfd.h"
 
 /* linux/pidfd.h of Linux 6.15; the kernel takes any size from this one on */
 struct pidfd_info {
@@ -63,11 +59,11 @@ void tg_watch_init_plain(struct tg_watch *w, pid_t pid)
 
 void tg_watch_init(struct tg_watch *w, pid_t pid)
 {
-	long fd = pid > 0 ? syscall(SYS_pidfd_open, pid, 0u) : -1;
+	int fd = pid > 0 ? tg_pidfd_open(pid) : -1;
 
 	tg_watch_init_plain(w, pid);
-	if (fd >= 0) /* close-on-exec by itself */
-		w->fd = (int)fd;
+	if (fd >= 0)
+		w->fd = fd;
 }
 
 void tg_watch_release(struct tg_watch *w)

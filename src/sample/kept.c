@@ -3,14 +3,11 @@
 
 #include <sys/epoll.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/mem.h"
+#include "base/pidfd.h"
 
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434 /* Linux 5.3, the same number everywhere */
-#endif
+#include "base/mem.h"
 
 void tg_kept_init(struct tg_kept *k, bool live)
 {
@@ -31,12 +28,14 @@ void tg_kept_release(struct tg_kept *k)
 void tg_kept_watch(struct tg_kept *k, struct tg_process *p)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = p };
+	int fd;
 
 	if (k->epoll_fd < 0 || k->n_pidfds >= k->max / 2)
 		return;
-	p->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0); /* close-on-exec by nature */
-	if (p->pidfd < 0)
+	fd = tg_pidfd_open(p->pid);
+	if (fd < 0)
 		return;
+	p->pidfd = fd;
 	if (epoll_ctl(k->epoll_fd, EPOLL_CTL_ADD, p->pidfd, &event) < 0) {
 		close(p->pidfd);
 		p->pidfd = -1;

@@ -39,6 +39,7 @@ def place(exe):
         "ours-tcp": ours + ["--kernel", "plain", "--no-record", "--tcp"],
         "fake": ours + ["--kernel", "plain", "--worker", worker],
         "recorded": ours + ["--kernel", "plain"],
+        "ours-no-pidfd": ["python", str(HERE / "without_pidfd.py"), *ours, "--kernel", "plain", "--no-record"],
     }
     for name, argv in specs.items():
         folder = root / "data" / "kernels" / name

@@ -365,13 +365,14 @@ def test_killed_proxy_takes_the_kernel_with_it(start, place):
     assert len(mine & left) < len(left)
 
 
-def test_orphan_ends(start, place):
-    """Whoever started us is gone: nothing stays."""
+@pytest.mark.parametrize("name", ["ours", "ours-no-pidfd"])
+def test_orphan_ends(place, name):
+    """Whoever started us is gone: nothing stays, also where there is no pidfd."""
     code = ("import sys; from jupyter_client.manager import KernelManager as M\n"
-            "m = M(kernel_name='ours'); m.start_kernel(); c = m.client(); c.start_channels()\n"
+            f"m = M(kernel_name='{name}'); m.start_kernel(); c = m.client(); c.start_channels()\n"
             "c.wait_for_ready(timeout=60); print(m.provisioner.pid, flush=True)\n"
             "import os; os.kill(os.getpid(), 9)")
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=LONG)
     wait_gone(int(result.stdout))
 
 
