@@ -261,7 +261,8 @@ static void on_signals(struct tg_proxy *p)
 				kill(p->inner.pid, (int)info.ssi_signo);
 			p->term_ns = tg_mono_ns();
 			break;
-		default: /* SIGCHLD: looked after by the caller */
+		default: /* SIGCHLD: the user's kernel is looked after by the caller */
+			tg_worker_reap(&p->worker);
 			break;
 		}
 	}

@@ -17,17 +17,36 @@ void tg_worker_init(struct tg_worker *w)
 	*w = (struct tg_worker){ .fd = -1, .out = TG_BUF_INIT, .in = TG_BUF_INIT };
 }
 
+/* Where a pid can be noted; NULL: nowhere. */
+static pid_t *room(struct tg_worker *w)
+{
+	for (size_t i = 0; i < TG_WORKER_GONE_MAX; i++)
+		if (!w->gone[i])
+			return &w->gone[i];
+	return NULL;
+}
+
 void tg_worker_stop(struct tg_worker *w)
 {
 	if (w->fd >= 0)
 		close(w->fd);
 	if (w->pid > 0) {
 		kill(w->pid, SIGKILL);
-		waitpid(w->pid, NULL, 0);
+		*room(w) = w->pid;
 	}
 	tg_buf_release(&w->out);
 	tg_buf_release(&w->in);
-	tg_worker_init(w);
+	w->pid = 0;
+	w->fd = -1;
+	w->waiting = 0;
+	tg_worker_reap(w);
+}
+
+void tg_worker_reap(struct tg_worker *w)
+{
+	for (size_t i = 0; i < TG_WORKER_GONE_MAX; i++)
+		if (w->gone[i] && waitpid(w->gone[i], NULL, WNOHANG))
+			w->gone[i] = 0;
 }
 
 int tg_worker_start(struct tg_worker *w, const char *exe, bool own,
@@ -42,6 +61,9 @@ int tg_worker_start(struct tg_worker *w, const char *exe, bool own,
 
 	if (w->fd >= 0)
 		return 0;
+	tg_worker_reap(w);
+	if (!room(w)) /* there must be one for this one, too */
+		return tg_err_set(err, -EAGAIN, "%d workers before it hang", TG_WORKER_GONE_MAX);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return tg_err_set(err, -errno, "no socket pair: %s", strerror(errno));
 	fcntl(pair[0], F_SETFL, O_NONBLOCK);

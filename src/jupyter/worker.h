@@ -19,6 +19,8 @@
 #define TG_WORKER_IDLE_NS    INT64_C(60000000000) /* then it is let go */
 #define TG_WORKER_ANSWER_MAX (64u << 20)
 
+#define TG_WORKER_GONE_MAX 16 /* killed ones that do not die: then no more are started */
+
 struct tg_worker {
 	pid_t pid; /* 0: none */
 	int fd; /* -1: none */
@@ -26,10 +28,17 @@ struct tg_worker {
 	struct tg_buf in; /* read, not yet taken */
 	unsigned waiting; /* questions without an answer */
 	int64_t since_ns; /* of the last question asked of an idle worker, or the last answer */
+	pid_t gone[TG_WORKER_GONE_MAX]; /* killed, not yet reaped; 0: none */
 };
 
 void tg_worker_init(struct tg_worker *w);
-void tg_worker_stop(struct tg_worker *w); /* kills it; the next question starts another */
+
+/*
+ * Kill it, and do not wait: one that hangs in a file system dies when that answers. The next
+ * question starts another.
+ */
+void tg_worker_stop(struct tg_worker *w);
+void tg_worker_reap(struct tg_worker *w); /* those who died; at SIGCHLD */
 
 /*
  * Start one when there is none: `exe worker`, or `exe` alone when it is `own`. Returns 0, or -errno
