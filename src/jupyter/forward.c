@@ -227,8 +227,12 @@ static void route_reply(struct tg_proxy *p, enum tg_channel channel, struct tg_m
 
 void tg_forward_reply(struct tg_proxy *p, enum tg_channel channel)
 {
-	for (int i = 0; i < TG_TURN_MESSAGES && p->replies.n < TG_OUTBOX_MAX; i++) {
-		int got = tg_msg_recv(&p->msg, p->inner.socket[channel]);
+	for (int i = 0; i < TG_TURN_MESSAGES; i++) {
+		int got;
+
+		if (channel == TG_SHELL && p->replies.n >= TG_OUTBOX_MAX)
+			return; /* nothing of control and stdin is ever kept back */
+		got = tg_msg_recv(&p->msg, p->inner.socket[channel]);
 
 		if (!got)
 			return;
