@@ -160,8 +160,11 @@ static void route_request(struct tg_proxy *p, enum tg_channel channel, struct tg
 void tg_forward_request(struct tg_proxy *p, enum tg_channel channel)
 {
 	for (int i = 0; i < TG_TURN_MESSAGES; i++) {
-		int got = tg_msg_recv(&p->msg, p->outer[channel]);
+		int got;
 
+		if (channel != TG_STDIN && !tg_requests_room(&p->requests, channel))
+			return;
+		got = tg_msg_recv(&p->msg, p->outer[channel]);
 		if (!got)
 			return;
 		if (got > 0)

@@ -372,7 +372,9 @@ static zmq_pollitem_t watch(const struct tg_proxy *p, int fd, bool write_too)
 
 static void turn(struct tg_proxy *p, struct tg_err *err)
 {
-	const short in = ZMQ_POLLIN, shell = p->ready ? in : 0;
+	const short in = ZMQ_POLLIN, answer = p->ready ? in : 0;
+	const short shell = p->ready && tg_requests_room(&p->requests, TG_SHELL) ? in : 0;
+	const short control = tg_requests_room(&p->requests, TG_CONTROL) ? in : 0;
 	const short iopub = p->iopub.n < TG_OUTBOX_MAX ? in : 0;
 	const short reply = p->replies.n < TG_OUTBOX_MAX ? in : 0;
 	zmq_pollitem_t item[N_ITEMS] = {
@@ -386,9 +388,9 @@ static void turn(struct tg_proxy *p, struct tg_err *err)
 		[REPLY] = { p->inner.socket[TG_SHELL], 0, reply, 0 },
 		[CONTROL_REPLY] = { p->inner.socket[TG_CONTROL], 0, in, 0 },
 		[INPUT] = { p->inner.socket[TG_STDIN], 0, in, 0 },
-		[CONTROL] = { p->outer[TG_CONTROL], 0, in, 0 },
+		[CONTROL] = { p->outer[TG_CONTROL], 0, control, 0 },
 		[SHELL] = { p->outer[TG_SHELL], 0, shell, 0 },
-		[INPUT_REPLY] = { p->outer[TG_STDIN], 0, shell, 0 },
+		[INPUT_REPLY] = { p->outer[TG_STDIN], 0, answer, 0 },
 	};
 	int n = zmq_poll(item, N_ITEMS, poll_timeout(p)), code, signal;
 

@@ -64,18 +64,31 @@ static struct tg_request *take_spare(struct tg_requests *q)
 	return r;
 }
 
+/* The oldest one that nobody waits for, or NULL. */
+static struct tg_request *forgettable(const struct tg_requests *q)
+{
+	struct tg_request *r = q->first;
+
+	while (r && (!r->replied || r->pinned))
+		r = r->next;
+	return r;
+}
+
+bool tg_requests_room(const struct tg_requests *q, enum tg_channel channel)
+{
+	size_t max = TG_REQUESTS_MAX + (channel == TG_CONTROL ? TG_REQUESTS_SPARE : 0);
+
+	return q->n < max || forgettable(q);
+}
+
 struct tg_request *tg_requests_add(
 	struct tg_requests *q, const struct tg_msg *m, enum tg_channel channel)
 {
 	struct tg_bytes header = tg_msg_part(m, TG_HEADER);
 	struct tg_request *r;
 
-	if (q->n >= TG_REQUESTS_MAX) {
-		r = q->first;
-		while (r->pinned && r->next)
-			r = r->next;
+	if (q->n >= TG_REQUESTS_MAX && (r = forgettable(q)))
 		tg_requests_remove(q, r);
-	}
 	r = take_spare(q);
 	r->channel = channel;
 	tg_jscan_string(tg_jscan_member(header.at, header.len, "msg_id"), &r->msg_id);

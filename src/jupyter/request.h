@@ -15,7 +15,8 @@
 #include "jupyter/magic.h"
 #include "jupyter/msg.h"
 
-#define TG_REQUESTS_MAX 10000 /* then an old one is forgotten: some kernels never say idle */
+#define TG_REQUESTS_MAX   10000 /* then shell is not read for a while */
+#define TG_REQUESTS_SPARE 1000 /* beyond it, for control: interrupts must pass */
 
 /* What a cell is to us. */
 enum tg_cell_kind {
@@ -64,7 +65,14 @@ struct tg_requests {
 
 void tg_requests_release(struct tg_requests *q);
 
-/* Add the request in `m`, whose header it keeps. Never NULL. */
+/* Whether one more of that channel may be read. */
+bool tg_requests_room(const struct tg_requests *q, enum tg_channel channel);
+
+/*
+ * Add the request in `m`, whose header it keeps. Never NULL. When there are TG_REQUESTS_MAX, the
+ * oldest one that was replied to is forgotten, since some kernels never say idle; one that waits
+ * for its reply is not.
+ */
 struct tg_request *tg_requests_add(
 	struct tg_requests *q, const struct tg_msg *m, enum tg_channel channel);
 
