@@ -138,6 +138,7 @@ void tg_death(struct tg_proxy *p, int code, int signal)
 	struct tg_buf why = TG_BUF_INIT;
 
 	tg_ask_cancel(p);
+	tg_usage_cancel(p);
 	drain(p);
 	/* what was sent to the dead kernel meanwhile is only noted, to be answered with the rest */
 	if (p->ready) {

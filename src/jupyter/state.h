@@ -129,6 +129,7 @@ int64_t tg_ask_deadline(const struct tg_proxy *p); /* of tg_ask_tick; INT64_MAX:
 bool tg_usage_request(struct tg_proxy *p, struct tg_msg *m);
 void tg_usage_read(struct tg_proxy *p);
 void tg_usage_tick(struct tg_proxy *p);
+void tg_usage_cancel(struct tg_proxy *p); /* the recorder is not waited for any more */
 int64_t tg_usage_deadline(const struct tg_proxy *p);
 
 /* death.c: the user's kernel ended: pass on its last words, answer who waits. */

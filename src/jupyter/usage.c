@@ -27,10 +27,19 @@ bool tg_usage_request(struct tg_proxy *p, struct tg_msg *m)
 	return true;
 }
 
+/* To the user's kernel as any other request, which is answered when the kernel dies. */
 static void give_up(struct tg_proxy *p, struct tg_usage *u)
 {
 	u->question = 0;
+	tg_requests_add(&p->requests, &u->msg, TG_CONTROL);
 	tg_msg_send(&u->msg, p->inner.socket[TG_CONTROL]);
+}
+
+void tg_usage_cancel(struct tg_proxy *p)
+{
+	for (struct tg_usage *u = p->usage; u < p->usage + TG_USAGE_MAX; u++)
+		if (u->question)
+			give_up(p, u);
 }
 
 /* Reply with the answer's members, between busy and idle as the user's kernel would. */

@@ -184,6 +184,25 @@ def test_usage_is_answered_while_the_kernel_is_busy(start):
     kernel.collect_reply(msg_id)
 
 
+@pytest.mark.parametrize("passed_on", [False, True])
+def test_usage_is_answered_when_the_kernel_dies(start, passed_on):
+    """Whoever has the request at that moment, a recorder that hangs or the kernel."""
+    kernel = start("fake")
+    inner, recorder = kernel.inner_pid(), recorder_of(kernel)
+    os.kill(recorder, signal.SIGSTOP)
+    try:
+        os.kill(inner, signal.SIGSTOP)
+        msg_id = kernel.send_content("usage_request", {}, "control")
+        if passed_on:
+            time.sleep(1)  # the recorder is waited for for 0.2 s
+        os.kill(inner, signal.SIGKILL)
+        reply = kernel.client.get_control_msg(timeout=LONG)
+        assert reply["parent_header"]["msg_id"] == msg_id
+        assert reply["content"]["ename"] == "KernelDied"
+    finally:
+        os.kill(recorder, signal.SIGCONT)
+
+
 def test_usage_without_a_recorder(start):
     kernel = start("ours")
     assert kernel.request("usage_request")["content"]["pid"] == kernel.inner_pid()
