@@ -118,24 +118,32 @@ static int make_dir(struct tg_inner *in, const char *id, struct tg_err *err)
 	return tg_err_set(err, ret, "%s: %s", in->dir.data, strerror(-ret));
 }
 
-/* A port that is free now. Another program may take it before the kernel does: ipc comes first. */
-static int free_port(void)
+int tg_inner_free_ports(int port[TG_N_CHANNELS])
 {
-	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), port = 0;
-	socklen_t len = sizeof(a);
+	int fd[TG_N_CHANNELS], n = 0, ret = 0;
 
-	if (fd >= 0 && !bind(fd, (struct sockaddr *)&a, sizeof(a)) &&
-		!getsockname(fd, (struct sockaddr *)&a, &len))
-		port = ntohs(a.sin_port);
-	if (fd >= 0)
-		close(fd);
-	return port;
+	/* all are held until the last is chosen */
+	for (; n < TG_N_CHANNELS && !ret; n++) {
+		struct sockaddr_in a = { .sin_family = AF_INET,
+			.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+		socklen_t len = sizeof(a);
+
+		fd[n] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (fd[n] < 0 || bind(fd[n], (struct sockaddr *)&a, sizeof(a)) ||
+			getsockname(fd[n], (struct sockaddr *)&a, &len))
+			ret = -errno;
+		port[n] = ntohs(a.sin_port);
+	}
+	while (n--)
+		if (fd[n] >= 0)
+			close(fd[n]);
+	return ret;
 }
 
-static void make_conn(struct tg_inner *in, const struct tg_inner_start *start)
+static int make_conn(struct tg_inner *in, const struct tg_inner_start *start, struct tg_err *err)
 {
 	struct tg_buf ip = TG_BUF_INIT;
+	int ret = 0;
 
 	tg_buf_addf(&ip, "%s/s", in->dir.data);
 	in->conn = (struct tg_conn){
@@ -147,8 +155,11 @@ static void make_conn(struct tg_inner *in, const struct tg_inner_start *start)
 	tg_buf_add(&in->conn.others, start->outer->others.data, start->outer->others.len);
 	in->conn.ip = in->conn.ipc ? tg_buf_detach(&ip) : tg_xstrdup("127.0.0.1");
 	for (int i = 0; i < TG_N_CHANNELS; i++)
-		in->conn.port[i] = in->conn.ipc ? i + 1 : free_port();
+		in->conn.port[i] = i + 1;
+	if (!in->conn.ipc)
+		ret = tg_inner_free_ports(in->conn.port);
 	tg_buf_release(&ip);
+	return ret ? tg_err_set(err, ret, "no free port: %s", strerror(-ret)) : 0;
 }
 
 static int write_file(struct tg_inner *in, const char *outer_file, struct tg_err *err)
@@ -224,8 +235,7 @@ int tg_inner_start(struct tg_inner *in, const struct tg_inner_start *start, stru
 		.conn = { .others = TG_BUF_INIT } };
 	if ((ret = make_dir(in, start->id, err)))
 		return ret;
-	make_conn(in, start);
-	if ((ret = write_file(in, start->outer_file, err)) ||
+	if ((ret = make_conn(in, start, err)) || (ret = write_file(in, start->outer_file, err)) ||
 		(ret = open_sockets(in, start->context, err)))
 		return ret;
 	return start_process(in, start, err);

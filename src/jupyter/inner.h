@@ -38,6 +38,12 @@ struct tg_inner_start {
 	bool tcp; /* do not use ipc */
 };
 
+/*
+ * Ports that are free now and differ. Another program may take one before the kernel does: ipc
+ * comes first. 0 or -errno.
+ */
+int tg_inner_free_ports(int port[TG_N_CHANNELS]);
+
 /* Start it. Returns 0, or -errno with a sentence. Close in any case. */
 int tg_inner_start(struct tg_inner *in, const struct tg_inner_start *start, struct tg_err *err);
 

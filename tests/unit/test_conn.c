@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "jupyter/conn.h"
+#include "jupyter/inner.h"
 
 #include "base/mem.h"
 
@@ -128,11 +129,27 @@ static void test_file(void)
 	tg_conn_release(&c);
 }
 
+/* Chosen one by one, two of them are the same about once in 1500 times. */
+static void test_ports(void)
+{
+	int port[TG_N_CHANNELS], same = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		if (tg_inner_free_ports(port))
+			same++;
+		for (int a = 0; a < TG_N_CHANNELS; a++)
+			for (int b = 0; b < a; b++)
+				same += port[a] == port[b];
+	}
+	T_EQ_I(same, 0);
+}
+
 int main(void)
 {
 	test_good();
 	test_variants();
 	test_bad();
 	test_file();
+	test_ports();
 	return t_done();
 }
