@@ -19,7 +19,7 @@
 #define GATE_AGAIN_NS   (20 * TG_NS_PER_MS) /* after a reply that came without its idle */
 #define GATE_TRIES      50 /* a kernel that never says idle for it gets through all the same */
 #define CONNECT_POLL_MS 3
-#define TERM_WAIT_NS    (2 * TG_NS_PER_S)
+#define TERM_WAIT_NS    (2 * TG_NS_PER_S) /* for a kernel that never got ready */
 #define TRIM_BYTES      (8u << 20) /* passed on: memory is given back at the next quiet second */
 
 /* ---- start ---- */
@@ -229,14 +229,16 @@ static int start(struct tg_proxy *p, struct tg_err *err)
 
 static void on_ended(struct tg_proxy *p, int code, int signal, struct tg_err *err)
 {
+	bool told = p->shutting || (p->term && (!signal || signal == p->term)) || p->term_ns;
+
 	tg_death(p, code, signal);
-	tg_marker_run_end(&p->marker, code, signal, p->shutting || p->term_ns ? "ok" : "died");
+	tg_marker_run_end(&p->marker, code, signal, told ? "ok" : "died");
 	if (p->shutting && !p->restart)
 		tg_marker_bye(&p->marker);
 	tg_inner_reap(&p->inner);
 	p->done = true;
 	p->exit_status = signal ? 128 + signal : code;
-	if (p->shutting || p->term_ns)
+	if (told)
 		p->exit_status = p->ready ? p->exit_status : 0;
 	else if (!p->ready)
 		p->exit_status = tg_err_set(err, 1,
@@ -259,7 +261,10 @@ static void on_signals(struct tg_proxy *p)
 		case SIGHUP:
 			if (p->inner.pid > 0)
 				kill(p->inner.pid, (int)info.ssi_signo);
-			p->term_ns = tg_mono_ns();
+			p->term = (int)info.ssi_signo;
+			/* one that is ready has the time that it takes, as without us */
+			if (!p->ready)
+				p->term_ns = tg_mono_ns();
 			break;
 		default: /* SIGCHLD: the user's kernel is looked after by the caller */
 			tg_worker_reap(&p->worker);

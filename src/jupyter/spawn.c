@@ -14,12 +14,16 @@
 int tg_signals_open(struct tg_signals *s)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction on_hangup = { 0 };
 	sigset_t ours;
 
 	sigemptyset(&ours);
 	sigaddset(&ours, SIGINT);
 	sigaddset(&ours, SIGTERM);
-	sigaddset(&ours, SIGHUP);
+	/* blocked, it would be read in spite of being ignored */
+	sigaction(SIGHUP, NULL, &on_hangup);
+	if (on_hangup.sa_handler != SIG_IGN)
+		sigaddset(&ours, SIGHUP);
 	sigaddset(&ours, SIGCHLD);
 	if (sigprocmask(SIG_BLOCK, &ours, &s->mask) || sigaction(SIGPIPE, &ignore, &s->on_pipe))
 		return -errno;

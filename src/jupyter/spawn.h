@@ -15,7 +15,7 @@
 #include "base/err.h"
 
 struct tg_signals {
-	int fd; /* signalfd of SIGINT, SIGTERM, SIGHUP and SIGCHLD */
+	int fd; /* signalfd of SIGINT, SIGTERM, SIGCHLD, and SIGHUP unless nohup(1) ignores it */
 	sigset_t mask; /* as found */
 	struct sigaction on_pipe; /* as found; ours is ignored */
 };

@@ -77,7 +77,8 @@ struct tg_proxy {
 	} usage[TG_USAGE_MAX];
 
 	bool shutting, restart; /* a shutdown_request went by */
-	int64_t term_ns; /* when we passed SIGTERM on; 0: not */
+	int term; /* SIGTERM or SIGHUP, once we passed it on; 0: not */
+	int64_t term_ns; /* when, of a kernel that was not ready */
 	bool dying; /* the user's kernel is gone: nothing is kept back any more */
 	bool done;
 	int exit_status;

@@ -391,6 +391,30 @@ def test_sigterm(start):
     wait_gone(inner)
 
 
+def test_sigterm_leaves_the_kernel_its_time(start):
+    """It is the kernel's to end, when it likes; meanwhile messages pass."""
+    kernel = start("ours")
+    kernel.run("import os, signal, threading\n"
+               "def end(*_): threading.Timer(4, os._exit, [9]).start()\n"
+               "signal.signal(signal.SIGTERM, end)")
+    os.kill(kernel.pid, signal.SIGTERM)
+    time.sleep(3)
+    assert kernel.run("print(1)").text == "1\n"
+    assert kernel.wait_end() == 9
+
+
+def test_hangup_is_ignored_under_nohup(start, place):
+    spec = json.loads((place / "data/kernels/ours/kernel.json").read_text())
+    spec["argv"].insert(0, "nohup")
+    folder = place / "data" / "kernels" / "nohup"
+    folder.mkdir(exist_ok=True)
+    folder.joinpath("kernel.json").write_text(json.dumps(spec))
+    kernel = start("nohup")
+    os.kill(kernel.pid, signal.SIGHUP)
+    time.sleep(3)
+    assert kernel.run("print(1)").text == "1\n"
+
+
 # ---- what the user's kernel is told ----
 
 def test_connection_file_of_the_kernel(start):
