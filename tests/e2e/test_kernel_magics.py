@@ -96,14 +96,14 @@ def test_magic_behind_an_error_is_aborted(fake):
 
 def test_magic_in_a_subshell(fake):
     subshell = fake.request("create_subshell_request")["content"]["subshell_id"]
-    main = fake.send("import time; time.sleep(1.5)")
+    main = fake.send(f"import threading; e = threading.Event(); print(e.wait({LONG}))")
     fake.wait_input(main)
     content = {"code": "%tacho x", "silent": False, "store_history": False,
                "user_expressions": {}, "allow_stdin": False, "stop_on_error": True}
-    began = time.monotonic()
     sub = fake.send_content("execute_request", content, subshell_id=subshell)
     fake.wait_iopub(sub, "display_data")
-    assert time.monotonic() - began < 1.4
+    fake.send_content("execute_request", {**content, "code": "e.set()"}, subshell_id=subshell)
+    assert fake.wait_iopub(main, "stream")["content"]["text"] == "True\n"
     fake.collect_reply(main)
     fake.request("delete_subshell_request", {"subshell_id": subshell})
 
@@ -198,11 +198,10 @@ def test_interrupt_while_the_variable_is_awaited(fake):
     msg_id = fake.send("%tacho hang\n%perfdata_to_variable u\nprint(u)")
     fake.wait_input(msg_id)
     time.sleep(0.5)
-    began = time.monotonic()
     fake.manager.interrupt_kernel()
     result = fake.collect(msg_id)
     assert result.reply["content"]["ename"] == "KeyboardInterrupt"
-    assert time.monotonic() - began < 9
+    assert "within 10 s" not in result.text  # nor was the worker's limit waited for
     assert fake.run("%tacho x").data
 
 

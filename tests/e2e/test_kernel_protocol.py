@@ -218,14 +218,13 @@ def test_wrong_signature_is_not_acted_upon(kernel):
 
 def test_subshell(kernel):
     subshell = kernel.request("create_subshell_request")["content"]["subshell_id"]
-    main = kernel.send("import time; time.sleep(1.5); print('main')")
+    main = kernel.send(f"import threading; e = threading.Event(); print(e.wait({LONG}))")
     kernel.wait_input(main)
-    content = {"code": "print('sub')", "silent": False, "store_history": False,
+    content = {"code": "print('sub'); e.set()", "silent": False, "store_history": False,
                "user_expressions": {}, "allow_stdin": False, "stop_on_error": True}
-    began = time.monotonic()
     sub = kernel.send_content("execute_request", content, subshell_id=subshell)
     kernel.wait_iopub(sub, "stream")
-    assert time.monotonic() - began < 1.4  # while the main shell still sleeps
+    assert kernel.wait_iopub(main, "stream")["content"]["text"] == "True\n"
     kernel.collect_reply(main)
     assert kernel.request("list_subshell_request")["content"]["subshell_id"] == [subshell]
     assert kernel.request("delete_subshell_request", {"subshell_id": subshell})["content"][
@@ -488,7 +487,7 @@ def test_key_is_nowhere_to_be_seen(kernel, place):
         assert path.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_idle_costs_nothing(kernel):
+def test_idle_does_not_spin(kernel):
     def ticks():
         with open(f"/proc/{kernel.pid}/stat") as f:
             fields = f.read().rpartition(")")[2].split()
@@ -496,7 +495,7 @@ def test_idle_costs_nothing(kernel):
     time.sleep(1.5)  # memory is given back once after a flood
     before = ticks()
     time.sleep(2)
-    assert ticks() - before <= 1
+    assert ticks() - before <= 20  # of 200; it is 0 or 1
 
 
 def test_nothing_is_left_on_iopub(kernel):
