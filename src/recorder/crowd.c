@@ -81,12 +81,24 @@ void tg_crowd_birth(struct tg_crowd *c, struct tg_events *e, const struct tg_bir
 		.ppid = birth->ppid,
 		.t_ns = birth->t_ns,
 		.start_ns = birth->start_ns };
+	bool known = birth->entity < c->next_entity;
+	struct tg_crowd_member *old = known ? find(c, birth->entity) : NULL;
 	size_t i;
 
+	if (old) { /* another program in one of the crowd */
+		c->command[old->command].births--;
+		old->command = command_of(c, birth->comm);
+		c->command[old->command].births++;
+		return;
+	}
+	if (!known)
+		c->next_entity = birth->entity + 1;
 	if (tg_budget_take(&c->births, birth->t_ns, TG_CROWD_BIRTHS_PER_S)) {
 		write_birth(e, birth->t_ns, birth);
 		return;
 	}
+	if (known) /* it keeps the name that it had */
+		return;
 	m.command = command_of(c, birth->comm);
 	c->command[m.command].births++;
 	if (c->n == TG_CROWD_MEMBERS)

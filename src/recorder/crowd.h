@@ -38,6 +38,8 @@ struct tg_crowd_command {
 
 struct tg_crowd {
 	struct tg_budget births;
+	uint32_t
+		next_entity; /* smaller ones were told before: a process told again after an exec */
 	struct tg_crowd_member *member; /* ascending by entity */
 	size_t n, cap;
 	struct tg_crowd_command *command;

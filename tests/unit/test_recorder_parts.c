@@ -269,6 +269,7 @@ static void test_crowd(void)
 	struct tg_events e = { .lines = TG_BUF_INIT };
 	struct tg_birth b = { .t_ns = 10 * TG_NS_PER_S, .comm = "sh", .args = "sh -c x" };
 	struct tg_crowd c = { 0 };
+	size_t members;
 	int written = 0;
 
 	for (uint32_t i = 0; i < 1000; i++) {
@@ -301,6 +302,25 @@ static void test_crowd(void)
 	tg_buf_clear(&e.lines);
 	tg_crowd_flush(&c, &e, b.t_ns + 8);
 	T_OK(strstr(e.lines.data, "\"births\":-1,\"deaths\":0") != NULL);
+
+	/* told again after an exec: one that is listed stays listed, one of the crowd changes its
+	 * name */
+	tg_buf_clear(&e.lines);
+	members = c.n;
+	b.comm = "python3";
+	b.entity = 2;
+	for (int i = 0; i <= TG_CROWD_BIRTHS_PER_S; i++)
+		tg_crowd_birth(&c, &e, &b);
+	b.entity = 1000;
+	tg_crowd_birth(&c, &e, &b);
+	T_EQ_I(c.n, members);
+	tg_buf_clear(&e.lines);
+	tg_crowd_death(&c, &e, b.t_ns + 9, 2, 1001, 7);
+	T_OK(strstr(e.lines.data, "\"ev\":\"death\"") != NULL);
+	tg_buf_clear(&e.lines);
+	tg_crowd_flush(&c, &e, b.t_ns + 9);
+	T_OK(strstr(e.lines.data, "\"comm\":\"sh\",\"births\":-1,") != NULL);
+	T_OK(strstr(e.lines.data, "\"comm\":\"python3\",\"births\":1,") != NULL);
 
 	/* many commands: the last place is for all that have none */
 	tg_buf_clear(&e.lines);
