@@ -45,10 +45,13 @@ static const char *const byte_unit[] = { "B", "kB", "MB", "GB", "TB", "PB", "EB"
 /* The power of 1000 in which `bytes` is shown. */
 static size_t byte_power(double bytes)
 {
+	double a = fabs(bytes);
 	size_t k = 0;
 
-	for (double a = fabs(bytes); a >= 999.5 && k + 1 < TG_ARRAY_SIZE(byte_unit); a /= 1000)
+	while (a >= 999.5 && k + 1 < TG_ARRAY_SIZE(byte_unit)) {
+		a /= 1000;
 		k++;
+	}
 	return k;
 }
 
