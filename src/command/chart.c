@@ -14,7 +14,8 @@ static bool ends_with(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
-static int write_chart(struct tg_command *c, const struct tg_chart *chart, const char *output)
+static int write_chart(
+	struct tg_command *c, const struct tg_chart *chart, const char *output, const char *input)
 {
 	struct tg_buf data = TG_BUF_INIT;
 	int rc = TG_WORD_OK;
@@ -27,7 +28,7 @@ static int write_chart(struct tg_command *c, const struct tg_chart *chart, const
 		rc = TG_WORD_FAILED;
 	}
 	if (rc == TG_WORD_OK)
-		rc = tg_write_result(c, output, data.data, data.len);
+		rc = tg_write_result(c, output, input, data.data, data.len);
 	tg_buf_release(&data);
 	return rc;
 }
@@ -107,7 +108,7 @@ int tg_run_chart(struct tg_command *c, int argc, char **argv)
 		rc = drawn == -EINVAL ? TG_WORD_USAGE : drawn < 0 ? TG_WORD_FAILED : TG_WORD_OK;
 	}
 	if (rc == TG_WORD_OK)
-		rc = output ? write_chart(c, &chart, output) : tg_show_chart(c, &chart);
+		rc = output ? write_chart(c, &chart, output, r->path) : tg_show_chart(c, &chart);
 	tg_chart_free(&chart);
 	free(span);
 	tg_recording_close(r);

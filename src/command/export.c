@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `export`: the samples and spans of a recording for other programs. */
 #include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "command/run.h"
 #include "export/export.h"
 
@@ -12,17 +9,14 @@
 
 struct output {
 	struct tg_command *c;
-	int fd; /* -1: the output of the word itself */
+	struct tg_target target;
 };
 
 static int sink(void *ctx, const char *data, size_t len)
 {
 	struct output *o = ctx;
 
-	if (o->fd >= 0)
-		return tg_file_write_all(o->fd, data, len);
-	o->c->out.text(o->c->out.ctx, data, len);
-	return 0;
+	return tg_target_write(o->c, &o->target, data, len);
 }
 
 /* The format that a name or --format asks for: "csv", "json"; NULL for others. */
@@ -35,30 +29,13 @@ static const char *format_of(const char *output, const char *format)
 	return !strcmp(format, "csv") ? "csv" : !strcmp(format, "json") ? "json" : NULL;
 }
 
-/* Sort out the output. Returns TG_WORD_OK with o->fd open. */
-static int open_output(struct tg_command *c, const char *name, struct output *o)
-{
-	struct tg_buf path = TG_BUF_INIT;
-
-	*o = (struct output){ c, -1 };
-	if (!strcmp(name, "-"))
-		return TG_WORD_OK;
-	tg_resolve(c, name, &path);
-	o->fd = open(path.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-	tg_buf_release(&path);
-	if (o->fd >= 0)
-		return TG_WORD_OK;
-	tg_err_set(&c->err, -errno, "Cannot write %.150s: %s", name, strerror(errno));
-	return TG_WORD_FAILED;
-}
-
 int tg_run_export(struct tg_command *c, int argc, char **argv)
 {
 	const char *selection = NULL, *output = NULL, *format = NULL;
 	const struct tg_span **span = NULL;
 	struct tg_recording *r = NULL;
 	struct tg_export e = { 0 };
-	struct output o = { c, -1 };
+	struct output o = { .c = c };
 	const struct tg_option option[] = {
 		{ "span", 's', &selection, NULL },
 		{ "output", 'o', &output, NULL },
@@ -83,21 +60,20 @@ int tg_run_export(struct tg_command *c, int argc, char **argv)
 	rc = tg_choose(c, r, selection, "kind=*", &span, &e.n_spans);
 	if (rc == TG_WORD_FAILED && !selection)
 		rc = TG_WORD_OK; /* samples are worth having without spans, too */
-	if (rc == TG_WORD_OK)
-		rc = open_output(c, output, &o);
 	e.recording = r;
 	e.span = span;
 	/* in a notebook the file may hold other runs, which are not this kernel's */
 	e.whole = !selection && c->where == TG_IN_CLI;
 	e.sink = (struct tg_sink){ sink, &o };
-	if (rc == TG_WORD_OK && (strcmp(format, "csv") ? tg_export_json(&e, &c->err)
-						       : tg_export_csv(&e, &c->err)) < 0)
-		rc = TG_WORD_FAILED;
-	if (o.fd >= 0 && close(o.fd) < 0 && rc == TG_WORD_OK) {
-		tg_err_set(&c->err, -errno, "Cannot write %.150s: %s", output, strerror(errno));
-		rc = TG_WORD_FAILED;
+	if (rc == TG_WORD_OK)
+		rc = tg_target_open(c, output, r->path, &o.target);
+	if (rc == TG_WORD_OK) {
+		int wrote = strcmp(format, "csv") ? tg_export_json(&e, &c->err)
+						  : tg_export_csv(&e, &c->err);
+
+		rc = tg_target_close(c, &o.target, wrote < 0 ? TG_WORD_FAILED : TG_WORD_OK);
 	}
-	if (o.fd >= 0 && rc == TG_WORD_OK && c->where == TG_IN_NOTEBOOK) {
+	if (strcmp(output, "-") != 0 && rc == TG_WORD_OK && c->where == TG_IN_NOTEBOOK) {
 		struct tg_buf said = TG_BUF_INIT;
 
 		tg_buf_adds(&said, "Exported to ");

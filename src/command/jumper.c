@@ -360,13 +360,13 @@ static int to_json(struct tg_jumper *j, struct cells *cells, char *rest)
 	rc = history(j, cells, &data);
 	if (rc == TG_WORD_OK) {
 		tg_buf_addf(&name, "%s_perfdata.json", word[0]);
-		rc = tg_write_result(j->c, name.data, data.data, data.len);
+		rc = tg_write_result(j->c, name.data, NULL, data.data, data.len);
 	}
 	if (rc == TG_WORD_OK) {
 		code_json(cells, &code);
 		tg_buf_clear(&name);
 		tg_buf_addf(&name, "%s_code.json", word[0]);
-		rc = tg_write_result(j->c, name.data, code.data, code.len);
+		rc = tg_write_result(j->c, name.data, NULL, code.data, code.len);
 	}
 	if (rc == TG_WORD_OK) {
 		tg_buf_adds(&text, "Exported performance data to ");

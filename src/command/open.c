@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the words share: finding recordings, choosing spans, writing results. */
+/* What the words share: finding recordings, choosing spans, naming them. */
 #include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include "analyze/select.h"
-#include "base/file.h"
 #include "base/lines.h"
 #include "command/run.h"
 
@@ -61,26 +58,6 @@ int tg_choose(struct tg_command *c, const struct tg_recording *r, const char *se
 		return TG_WORD_FAILED;
 	*n = (size_t)found;
 	return TG_WORD_OK;
-}
-
-int tg_write_result(struct tg_command *c, const char *name, const char *data, size_t len)
-{
-	struct tg_buf path = TG_BUF_INIT;
-	int fd, rc;
-
-	if (!strcmp(name, "-")) {
-		c->out.text(c->out.ctx, data, len);
-		return TG_WORD_OK;
-	}
-	tg_resolve(c, name, &path);
-	fd = open(path.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-	rc = fd < 0 ? -errno : tg_file_write_all(fd, data, len);
-	if (fd >= 0 && close(fd) < 0 && rc == 0)
-		rc = -errno;
-	if (rc < 0)
-		tg_err_set(&c->err, rc, "Cannot write %s: %s", name, strerror(-rc));
-	tg_buf_release(&path);
-	return rc < 0 ? TG_WORD_FAILED : TG_WORD_OK;
 }
 
 void tg_title(struct tg_buf *out, const struct tg_span *span, size_t max)

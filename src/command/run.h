@@ -58,8 +58,30 @@ int tg_open(struct tg_command *c, const char *name, struct tg_recording **out);
 int tg_choose(struct tg_command *c, const struct tg_recording *r, const char *selection,
 	const char *otherwise, const struct tg_span ***span, size_t *n);
 
-/* Write `len` bytes to the file `name`, "-" being the output. Result as above. */
-int tg_write_result(struct tg_command *c, const char *name, const char *data, size_t len);
+/* ---- files that are written ---- */
+
+struct tg_target {
+	const char *name; /* borrowed */
+	int fd; /* -1: the output of the word itself */
+	struct tg_buf path, temp; /* temp: what is renamed to `path` in the end; or empty */
+};
+
+/*
+ * Open the file `name` for writing, "-" being the output. Refused when it is the file `input` (or
+ * NULL) or the recording of the kernel that asks. Result as above; after OK, end with
+ * tg_target_close.
+ */
+int tg_target_open(struct tg_command *c, const char *name, const char *input, struct tg_target *t);
+
+/* 0 or -errno, without a sentence. */
+int tg_target_write(struct tg_command *c, struct tg_target *t, const char *data, size_t len);
+
+/* Put it in place when `result` is OK, else leave what was there. Returns the result of both. */
+int tg_target_close(struct tg_command *c, struct tg_target *t, int result);
+
+/* All of that for `len` bytes. */
+int tg_write_result(
+	struct tg_command *c, const char *name, const char *input, const char *data, size_t len);
 
 /* Append its name, else the first line of its code, as tg_plain does; nothing without either. */
 void tg_title(struct tg_buf *out, const struct tg_span *span, size_t max);
