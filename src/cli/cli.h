@@ -23,6 +23,12 @@ struct tg_cli_command {
 /* "tachograph: sentence." on stderr; returns `status` so that a command can end with it. */
 int tg_cli_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * The end of the program: what is still buffered is written. Returns `status`, or TG_EXIT_FAILED
+ * after a sentence when all went well but for that.
+ */
+int tg_cli_finish(int status);
+
 /* Run a word of command/ with stdout as its result and stderr for the rest. */
 int tg_cli_run_word(const struct tg_word *word, int argc, char **argv);
 

@@ -63,11 +63,10 @@ static int unknown(const char *name)
 	return tg_cli_fail(TG_EXIT_USAGE, "there is no \"%.40s\"; see tachograph --help", name);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	const struct tg_word *word;
 
-	tg_log_init();
 	if (argc < 2) {
 		usage(stderr);
 		return TG_EXIT_USAGE;
@@ -86,4 +85,10 @@ int main(int argc, char **argv)
 	if (word)
 		return tg_cli_run_word(word, argc - 1, argv + 1);
 	return unknown(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+	tg_log_init();
+	return tg_cli_finish(run(argc, argv));
 }

@@ -20,10 +20,25 @@ int tg_cli_fail(int status, const char *fmt, ...)
 	return status;
 }
 
+int tg_cli_finish(int status)
+{
+	errno = 0;
+	if (status != TG_EXIT_OK)
+		return status;
+	/* what is closed from the start and was not written to is no failure */
+	if (fflush(stdout) != 0 || ferror(stdout) || (fclose(stdout) != 0 && errno != EBADF))
+		return tg_cli_fail(
+			TG_EXIT_FAILED, "cannot write: %s", strerror(errno ? errno : EIO));
+	return TG_EXIT_OK;
+}
+
+/* ctx: the first error, which stdio itself forgets. */
 static void out_text(void *ctx, const char *text, size_t len)
 {
-	(void)ctx;
-	fwrite(text, 1, len, stdout);
+	int *error = ctx;
+
+	if (fwrite(text, 1, len, stdout) != len && !*error)
+		*error = errno;
 }
 
 static void out_note(void *ctx, const char *sentence)
@@ -35,9 +50,8 @@ static void out_note(void *ctx, const char *sentence)
 /* A terminal cannot draw: the text stands for the picture. */
 static void out_show(void *ctx, const struct tg_display *display)
 {
-	(void)ctx;
 	if (display->text)
-		fputs(display->text, stdout);
+		out_text(ctx, display->text, strlen(display->text));
 }
 
 static void out_set(void *ctx, const char *key, const char *json)
@@ -56,20 +70,24 @@ static bool wants_colour(void)
 
 int tg_cli_run_word(const struct tg_word *word, int argc, char **argv)
 {
+	int error = 0, r;
 	struct tg_command c = {
 		.where = TG_IN_CLI,
 		.run = -1,
 		.load_sources = tg_cli_load_sources,
 		.colour = wants_colour(),
-		.out = { .text = out_text, .note = out_note, .show = out_show, .set = out_set },
+		.out = { .ctx = &error,
+			.text = out_text,
+			.note = out_note,
+			.show = out_show,
+			.set = out_set },
 	};
-	int r;
 
 	r = tg_word_run(word, &c, argc, argv);
 	tg_cli_free_sources(&c);
 	if (r != TG_WORD_OK && c.err.text[0])
 		tg_cli_fail(r, "%s", c.err.text);
-	if (fflush(stdout) != 0)
-		return tg_cli_fail(TG_EXIT_FAILED, "cannot write the result: %s", strerror(errno));
+	if (r == TG_WORD_OK && error)
+		return tg_cli_fail(TG_EXIT_FAILED, "cannot write: %s", strerror(error));
 	return r;
 }

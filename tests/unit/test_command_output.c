@@ -182,13 +182,38 @@ static void test_no_room(void)
 	tg_buf_release(&out);
 }
 
+/* A full disk behind stdout is told, however much was written before it showed. */
+static void test_full_output(void)
+{
+	static const char *const words[] = { "export run.tacho -o -", "show run.tacho",
+		"show run.tacho --json", "list", "help", "show --help", "--help", "--version",
+		"kernel --help" };
+	struct tg_buf line = TG_BUF_INIT, out = TG_BUF_INIT;
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(words); i++) {
+		tg_buf_clear(&line);
+		tg_buf_addf(&line, "$T %s > /dev/full", words[i]);
+		if (!T_EQ_I(sh(line.data, &out), 1))
+			fprintf(stderr, "# %s\n", words[i]);
+		T_EQ_S(out.data, "tachograph: cannot write: No space left on device\n");
+	}
+	T_EQ_I(sh("$T --version >&-", &out), 1);
+	T_EQ_S(out.data, "tachograph: cannot write: Bad file descriptor\n");
+	T_EQ_I(sh("$T chart run.tacho -o x.svg >&- && rm x.svg", &out), 0);
+	T_EQ_S(out.data, "");
+	tg_buf_release(&line);
+	tg_buf_release(&out);
+}
+
 int main(void)
 {
 	run_write(run_path("run.tacho"), 0);
 	test_onto_itself();
 	test_replaces();
-	if (getenv("TG_EXE"))
+	if (getenv("TG_EXE")) {
 		test_no_room();
+		test_full_output();
+	}
 	unlink(run_path("run.tacho"));
 	T_EQ_I(rmdir(run_dir()), 0);
 	return t_done();
