@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 from . import _exe
 
 LOGOS = ("logo-32x32.png", "logo-64x64.png", "logo-svg.svg")
+DEPTH_MAX = 4  # kernelspecs of ours behind one another, as in src/jupyter/kernelspec.h
 
 
 class Refused(Exception):
@@ -31,14 +32,15 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser(word: str) -> argparse.ArgumentParser:
-    verb = "Install" if word == "install" else "Remove"
+    verb, where = ("Install", "into") if word == "install" else ("Remove", "from")
     parser = _Parser(prog=f"tachograph {word}", allow_abbrev=False, description=(
-        f"{verb} the kernelspec of a recorded kernel. Without a place: into the virtual "
-        "environment when there is one, else for the user."))
+        f"{verb} the kernelspec of a recorded kernel. Without a place: " + (
+            "into the virtual environment when there is one, else for the user."
+            if word == "install" else "the first of that name that Jupyter finds.")))
     place = parser.add_mutually_exclusive_group()
     place.add_argument("--user", action="store_true", help="for the user")
-    place.add_argument("--sys-prefix", action="store_true", help=f"into {sys.prefix}")
-    place.add_argument("--prefix", metavar="P", help="into P/share/jupyter/kernels")
+    place.add_argument("--sys-prefix", action="store_true", help=f"{where} {sys.prefix}")
+    place.add_argument("--prefix", metavar="P", help=f"{where} P/share/jupyter/kernels")
     parser.add_argument("--name", metavar="N", help="name of the recorded kernel (tachograph)")
     if word == "install":
         parser.add_argument("--kernel", metavar="NAME", default="python3",
@@ -87,8 +89,11 @@ def _is_ours(spec: dict[str, Any]) -> bool:
 
 
 def _inner(name: str, target: str) -> tuple[str, dict[str, Any]]:
-    """The folder and the content of the kernelspec that is to be run and recorded."""
-    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+    """The folder and the content of the kernelspec that is to be run and recorded.
+
+    Where `name` is recorded already, these are of the kernel behind it: none is recorded twice.
+    """
+    from jupyter_client.kernelspec import KernelSpec, KernelSpecManager, NoSuchKernel
 
     manager = KernelSpecManager()
     kept = os.path.join(target, "inner")
@@ -101,10 +106,19 @@ def _inner(name: str, target: str) -> tuple[str, dict[str, Any]]:
         raise Refused(f"there is no kernel {name}; there is {known}") from None
     except (OSError, ValueError) as error:
         raise Refused(f"the kernelspec of {name} cannot be read: {error}") from None
-    spec = found.to_dict()
-    if _is_ours(spec):
-        raise Refused(f"kernel {name} is recorded already: name the kernel behind it")
-    return found.resource_dir, spec
+    folder, spec = found.resource_dir, found.to_dict()
+    for _ in range(DEPTH_MAX):
+        if not _is_ours(spec):
+            return folder, spec
+        argv = spec["argv"]
+        if "--spec" not in argv[:-1]:
+            break
+        folder = argv[argv.index("--spec") + 1]
+        try:
+            spec = KernelSpec.from_resource_dir(folder).to_dict()
+        except (OSError, ValueError):
+            raise Refused(f"the kernel behind {name}, in {folder}, cannot be read") from None
+    raise Refused(f"kernel {name} is recorded already: name the kernel behind it")
 
 
 def _install(options: argparse.Namespace) -> None:
@@ -131,6 +145,9 @@ def _install(options: argparse.Namespace) -> None:
         if not _load(kept):
             _save(kept, inner)
         folder = kept
+    elif folder != kept and _load(os.path.dirname(folder)).get("metadata", {}).get(
+            "tachograph_replaced"):
+        folder = os.path.dirname(folder)  # this stays when the original is restored
     logos = kept if options.in_place else os.path.join(
         os.path.dirname(exe), "..", "share", "jupyter", "kernels", "tachograph")
     for logo in LOGOS:

@@ -60,17 +60,33 @@ static void take_env(struct tg_kernelspec *s, const struct tg_json *env)
 	}
 }
 
+/* `install --in-place` keeps the spec of kernels/python3 in kernels/python3/inner: it is python3.
+ */
+static char *name_of(const char *dir)
+{
+	const char *base = strrchr(dir, '/'), *above = base;
+	char *name;
+
+	if (!base)
+		return tg_xstrdup(dir);
+	while (above > dir && above[-1] != '/')
+		above--;
+	if (strcmp(base, "/inner") || above == base || !strncmp(above, "kernels/", 8))
+		return tg_xstrdup(base + 1);
+	name = tg_xstrdup(above);
+	name[base - above] = '\0';
+	return name;
+}
+
 /* {"argv": ["python", "-m", "ipykernel_launcher", "-f", "{connection_file}"],
     "display_name": "Python 3", "language": "python", "interrupt_mode": "signal"} */
 int tg_kernelspec_parse(
 	struct tg_kernelspec *s, const char *dir, const char *data, size_t len, struct tg_err *err)
 {
 	struct tg_json *root = tg_json_parse(data, len, err);
-	const char *base = strrchr(dir, '/');
 	int ret;
 
-	*s = (struct tg_kernelspec){ .dir = tg_xstrdup(dir),
-		.name = tg_xstrdup(base ? base + 1 : dir) };
+	*s = (struct tg_kernelspec){ .dir = tg_xstrdup(dir), .name = name_of(dir) };
 	if (!root)
 		return -EBADMSG;
 	ret = take_argv(s, tg_json_get(root, "argv"), err);
@@ -83,7 +99,7 @@ int tg_kernelspec_parse(
 	return ret;
 }
 
-int tg_kernelspec_read(struct tg_kernelspec *s, const char *dir, struct tg_err *err)
+static int read_one(struct tg_kernelspec *s, const char *dir, struct tg_err *err)
 {
 	struct tg_buf path = TG_BUF_INIT, text = TG_BUF_INIT, name = TG_BUF_INIT;
 	int ret;
@@ -102,6 +118,42 @@ int tg_kernelspec_read(struct tg_kernelspec *s, const char *dir, struct tg_err *
 	tg_buf_release(&path);
 	tg_buf_release(&text);
 	tg_buf_release(&name);
+	return ret;
+}
+
+/* ["/venv/bin/tachograph", "kernel", "-f", "{connection_file}", "--spec", "/…/kernels/python3"] or
+   ["python", "-m", "tachograph", "kernel", …] */
+static bool is_ours(const struct tg_kernelspec *s)
+{
+	const char *base = strrchr(s->argv[0], '/');
+
+	base = base ? base + 1 : s->argv[0];
+	if (s->n_argv > 1 && !strcmp(s->argv[1], "kernel"))
+		return !strcmp(base, "tachograph") || !strcmp(base, "tacho");
+	return s->n_argv > 3 && !strcmp(s->argv[1], "-m") && !strcmp(s->argv[2], "tachograph") &&
+	       !strcmp(s->argv[3], "kernel");
+}
+
+int tg_kernelspec_read(struct tg_kernelspec *s, const char *dir, struct tg_err *err)
+{
+	int ret = read_one(s, dir, err);
+
+	for (int depth = 0; !ret && is_ours(s); depth++) {
+		struct tg_kernelspec ours = *s;
+		const char *behind = NULL;
+
+		for (size_t i = 2; i + 1 < ours.n_argv && !behind; i++)
+			if (!strcmp(ours.argv[i], "--spec"))
+				behind = ours.argv[i + 1];
+		*s = (struct tg_kernelspec){ 0 };
+		if (behind && depth < TG_KERNELSPEC_DEPTH_MAX)
+			ret = read_one(s, behind, err);
+		else
+			ret = tg_err_set(err, -ELOOP,
+				"%s is a kernel of tachograph itself: name the kernel behind it",
+				ours.dir);
+		tg_kernelspec_release(&ours);
+	}
 	return ret;
 }
 

@@ -12,11 +12,12 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-#define TG_KERNELSPEC_FILE_MAX (1u << 20)
-#define TG_KERNELSPEC_ARGS_MAX 4096
+#define TG_KERNELSPEC_FILE_MAX  (1u << 20)
+#define TG_KERNELSPEC_ARGS_MAX  4096
+#define TG_KERNELSPEC_DEPTH_MAX 4 /* specs of ours behind one another */
 
 struct tg_kernelspec {
-	char *name; /* of the kernel, or of its folder */
+	char *name; /* of the kernel, or of its folder; of the folder above one called inner */
 	char *dir; /* "" for the built-in python3 */
 	char **argv; /* NULL-terminated, placeholders as in the file */
 	size_t n_argv;
@@ -34,7 +35,10 @@ struct tg_kernelspec {
 int tg_kernelspec_find(
 	struct tg_kernelspec *s, const char *name, const char *prefix, struct tg_err *err);
 
-/* Read the spec in the folder `dir`. */
+/*
+ * Read the spec in the folder `dir`. One that starts `tachograph kernel --spec DIR` stands for the
+ * spec in DIR, so that no kernel is recorded twice: -ELOOP where there is none to be had behind it.
+ */
 int tg_kernelspec_read(struct tg_kernelspec *s, const char *dir, struct tg_err *err);
 
 /* The same from the text of a kernel.json; `dir` is for {resource_dir}. */

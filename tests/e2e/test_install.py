@@ -144,8 +144,67 @@ def test_refusals_are_one_sentence(kernels, place, args, sentence):
     assert spec_of(kernels / "calm")["display_name"] == "Calm"
 
 
-def test_recording_a_recorded_kernel_is_refused(kernels, place):
-    assert install("--kernel", "calm", "--user", **place).returncode == 0
-    result = install("--kernel", "tachograph", "--user", "--name", "twice", **place)
+def test_the_kernel_behind_a_recorded_one_is_used(kernels, place):
+    assert install("--kernel", "calm", "--user", "--name", "first", **place).returncode == 0
+    result = install("--kernel", "first", "--user", "--name", "second", **place)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert spec_of(kernels / "second")["argv"] == spec_of(kernels / "first")["argv"]
+
+
+def test_beside_a_kernel_in_place(kernels, place):
+    """The kernel of its own outlives the one in place, whichever came first."""
+    assert install("--kernel", "calm", "--user", "--in-place", **place).returncode == 0
+    result = install("--kernel", "calm", "--user", **place)
+    assert (result.returncode, result.stderr) == (0, "")
+    spec = spec_of(kernels / "tachograph")
+    assert spec["argv"][spec["argv"].index("--spec") + 1] == str(kernels / "calm")
+    assert spec["display_name"] == "tachograph (Calm)"
+    assert install("uninstall", "--name", "calm", "--user", **place).returncode == 0
+    assert spec_of(kernels / "calm")["argv"][:3] == ["python", "-m", "calm"]
+
+
+def test_a_recorded_kernel_without_one_behind_is_refused(kernels, place):
+    (kernels / "loop").mkdir()
+    (kernels / "loop" / "kernel.json").write_text(json.dumps({
+        "argv": ["/bin/tachograph", "kernel", "--spec", str(kernels / "loop")],
+        "display_name": "Loop", "language": "calm"}))
+    result = install("--kernel", "loop", "--user", **place)
     assert result.returncode == 1
-    assert "tachograph is recorded already" in result.stderr
+    assert "loop is recorded already" in result.stderr
+
+
+@pytest.mark.parametrize("first", ["", "--in-place"])
+def test_no_kernel_is_recorded_twice(kernels, place, tmp_path, first):
+    """Both kernels run what is behind them, and their recordings bear its name."""
+    from jupyter_client.manager import start_new_kernel
+
+    (kernels / "python3").mkdir()
+    (kernels / "python3" / "kernel.json").write_text(json.dumps({
+        "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        "display_name": "Python 3", "language": "python"}))
+    for how in (first, "" if first else "--in-place"):
+        args = [how] if how else []
+        assert install("--kernel", "python3", "--user", *args, **place).returncode == 0
+    for name in ("tachograph", "python3"):
+        records = tmp_path / name
+        records.mkdir()
+        spec = spec_of(kernels / name)["argv"]
+        (kernels / "once").mkdir(exist_ok=True)
+        (kernels / "once" / "kernel.json").write_text(json.dumps({
+            "argv": spec, "display_name": "Once", "language": "python"}))
+        env = {**os.environ, **place, "TACHOGRAPH_DIR": str(records),
+               "JUPYTER_PATH": str(kernels.parent)}
+        before = dict(os.environ)
+        os.environ.update(env)
+        try:
+            manager, client = start_new_kernel(kernel_name="once", startup_timeout=120)
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+        try:
+            client.execute_interactive("1 + 1", timeout=60)
+        finally:
+            client.stop_channels()
+            manager.shutdown_kernel()
+        found = [p.name for p in records.glob("*.tacho")]
+        assert len(found) == 1 and found[0].startswith("python3-"), found

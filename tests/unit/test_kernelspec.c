@@ -78,6 +78,34 @@ static void test_order(void)
 	tg_kernelspec_release(&s);
 }
 
+/* Kernels of ours stand for what is behind them; the one kept in place bears its own name. */
+static void test_behind(void)
+{
+	static const char ours[] = "{\"argv\":[\"/bin/tachograph\",\"kernel\",\"--spec\","
+				   "\"%s/behind/kernels/%s\"]}";
+	struct tg_kernelspec s;
+	struct tg_err err = { 0 };
+	char text[300];
+
+	set_path("JUPYTER_PATH", "behind");
+	put("behind", "calm/inner", "{\"argv\":[\"calm\"]}");
+	snprintf(text, sizeof(text), ours, root, "calm/inner");
+	put("behind", "calm", text);
+	check_find("calm", NULL, "calm");
+
+	snprintf(text, sizeof(text), ours, root, "calm");
+	put("behind", "outer", text);
+	T_EQ_I(tg_kernelspec_find(&s, "outer", NULL, &err), 0);
+	T_EQ_S(s.name, "calm");
+	tg_kernelspec_release(&s);
+
+	snprintf(text, sizeof(text), ours, root, "loop");
+	put("behind", "loop", text);
+	T_EQ_I(tg_kernelspec_find(&s, "loop", NULL, &err), -ELOOP);
+	T_OK(strstr(err.text, "name the kernel behind it") != NULL);
+	tg_kernelspec_release(&s);
+}
+
 /* Where there is no spec "python3", ipykernel is it, as in jupyter_client. */
 static void test_native(void)
 {
@@ -156,6 +184,7 @@ int main(void)
 {
 	T_OK(mkdtemp(root) != NULL);
 	test_order();
+	test_behind();
 	test_native();
 	test_command();
 	test_bad();
