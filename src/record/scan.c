@@ -2,6 +2,7 @@
 #include "record/scan.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "record/crc32c.h"
@@ -11,6 +12,7 @@
 
 #define WINDOW      (256u << 10)
 #define FOREIGN_MAX (UINT64_C(2) * TG_CHUNK_MAX) /* no chunk up to here: no recording */
+#define SEARCH_MAX  (UINT64_C(1) << 30) /* bytes without a chunk to look through, holes apart */
 #define WASTE_MAX   (UINT64_C(256) << 20) /* bytes of chunks with a wrong CRC to look into */
 
 void tg_scan_init(struct tg_scan *s, int fd)
@@ -43,8 +45,22 @@ static int64_t view(struct tg_scan *s, uint64_t at, size_t want, const uint8_t *
 	return (int64_t)TG_MIN(want, s->window.len - (size_t)(at - s->window_at));
 }
 
-/* Position of the next magic number from *at on. Returns 1; 0 at the end or the limit; -errno. */
-static int find_magic(struct tg_scan *s, uint64_t *at, uint64_t limit)
+/* The first byte from `at` on that is stored, or the end: a hole of terabytes takes no time. */
+static uint64_t behind_hole(const struct tg_scan *s, uint64_t at)
+{
+	off_t data = lseek(s->fd, (off_t)at, SEEK_DATA);
+
+	if (data < 0 && errno == ENXIO)
+		data = lseek(s->fd, 0, SEEK_END);
+	/* a file system that does not know its holes has zeros read instead */
+	return data > (off_t)at ? (uint64_t)data : at;
+}
+
+/*
+ * Position of the next magic number from *at on, which takes from *budget what it reads. Returns 1;
+ * 0 at the end, the limit or when the budget is spent; -errno.
+ */
+static int find_magic(struct tg_scan *s, uint64_t *at, uint64_t limit, uint64_t *budget)
 {
 	uint8_t magic[4];
 
@@ -60,11 +76,14 @@ static int find_magic(struct tg_scan *s, uint64_t *at, uint64_t limit)
 			*at += (uint64_t)(hit - p);
 			return 1;
 		}
-		if (n < (int64_t)WINDOW || *at > limit) {
+		if (n < (int64_t)WINDOW || *at > limit || *budget < WINDOW) {
 			*at += (uint64_t)n;
 			return 0;
 		}
-		*at += (uint64_t)n - 3;
+		*budget -= WINDOW;
+		*at = behind_hole(s, *at + (uint64_t)n - 3);
+		if (*at > limit)
+			return 0;
 	}
 }
 
@@ -88,10 +107,11 @@ static void found(struct tg_scan *s, struct tg_chunk *chunk, uint64_t at)
 
 int tg_scan_next(struct tg_scan *s, struct tg_chunk *chunk)
 {
-	uint64_t at = s->pos, incomplete = UINT64_MAX;
+	uint64_t at = s->pos, incomplete = UINT64_MAX, budget = SEARCH_MAX;
 	struct tg_chunk_header *h = &chunk->header;
 	const uint8_t *p;
 	int64_t n;
+	off_t end;
 	int r;
 
 	s->tail = (struct tg_damage){ 0 };
@@ -125,7 +145,7 @@ int tg_scan_next(struct tg_scan *s, struct tg_chunk *chunk)
 				at += (uint64_t)n - 1;
 		}
 		at++;
-		r = find_magic(s, &at, s->damage.chunks ? UINT64_MAX : FOREIGN_MAX);
+		r = find_magic(s, &at, s->damage.chunks ? UINT64_MAX : FOREIGN_MAX, &budget);
 		if (r < 0)
 			return r;
 		if (r == 0)
@@ -133,13 +153,11 @@ int tg_scan_next(struct tg_scan *s, struct tg_chunk *chunk)
 	}
 	if (!s->damage.chunks && at > FOREIGN_MAX)
 		return 0; /* no recording: its size does not matter */
-	/* The end. Look at its size again: at may stand before a header that is cut. */
-	do {
-		n = view(s, at, WINDOW, &p);
-		if (n < 0)
-			return (int)n;
-		at += (uint64_t)n;
-	} while (n == (int64_t)WINDOW);
+	/* The end: `at` may stand before a header that is cut, or where the search was given up. */
+	end = lseek(s->fd, 0, SEEK_END);
+	if (end < 0)
+		return -errno;
+	at = TG_MAX(at, (uint64_t)end);
 	if (incomplete == UINT64_MAX && at - s->pos < TG_CHUNK_HEADER)
 		incomplete = s->pos;
 	if (incomplete != UINT64_MAX)

@@ -521,6 +521,49 @@ static void test_foreign(const char *path)
 	unlink(path);
 }
 
+static struct tg_damage verify_damage(const char *path)
+{
+	struct tg_damage d = { 0 };
+	struct tg_reader *r = NULL;
+
+	if (T_EQ_I(tg_reader_open(&r, path, NULL), 0)) {
+		T_EQ_I(tg_reader_verify(r, &d), 0);
+		tg_reader_close(r);
+	}
+	return d;
+}
+
+/* A hole of terabytes between two chunks and behind the last is damage, and takes no time. */
+static void test_sparse(struct sample *s)
+{
+	const off_t far = (off_t)1 << 42;
+	size_t last = s->at[s->n - 1];
+	struct tg_damage d;
+	int fd;
+
+	r_spew(s->path, s->bytes.data, last);
+	fd = open(s->path, O_RDWR | O_CLOEXEC);
+	if (!T_OK(fd >= 0))
+		return;
+	if (ftruncate(fd, far) < 0 || lseek(fd, far / 2, SEEK_DATA) != -1) {
+		close(fd);
+		T_SKIP("a hole of 4 TiB", "the file system has no sparse files of this size");
+		return;
+	}
+	d = verify_damage(s->path);
+	T_EQ_I(d.chunks, s->n - 1);
+	T_EQ_I(d.bytes_skipped, (uint64_t)far - last);
+	T_EQ_I(d.holes, 1);
+	T_EQ_I(tg_file_pwrite_all(fd, s->bytes.data + last, s->bytes.len - last, far - 5), 0);
+	d = verify_damage(s->path);
+	T_EQ_I(d.chunks, s->n);
+	T_EQ_I(d.bytes_skipped, (uint64_t)far - 5 - last);
+	T_EQ_I(d.holes, 1);
+	T_OK(d.ended);
+	close(fd);
+	unlink(s->path);
+}
+
 /* Nobody knows whose the last session is when only chunks of it are left without the first. */
 static void test_lost_session(struct sample *s)
 {
@@ -683,6 +726,7 @@ int main(void)
 	test_refresh(&s);
 	test_short_write(s.path);
 	test_foreign(s.path);
+	test_sparse(&s);
 	test_lost_session(&s);
 	test_lost_begin(&s);
 	test_pipe();
