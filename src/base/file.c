@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -10,12 +11,20 @@
 int tg_file_read(int dirfd, const char *path, size_t limit, struct tg_buf *out, struct tg_err *err)
 {
 	size_t start = out->len;
-	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
+	/* O_NONBLOCK: a FIFO of that name must not hang us before it is refused */
+	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
 	int r = 0;
 
-	if (fd < 0) {
+	if (fd < 0 || fstat(fd, &st) < 0) {
 		r = -errno;
+		if (fd >= 0)
+			close(fd);
 		return tg_err_set(err, r, "%s: %s", path, strerror(-r));
+	}
+	if (!S_ISREG(st.st_mode)) {
+		close(fd);
+		return tg_err_set(err, -EINVAL, "%s is not a regular file", path);
 	}
 	for (;;) {
 		ssize_t n;

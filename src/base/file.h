@@ -10,8 +10,9 @@
 #include "base/err.h"
 
 /*
- * Append the whole of `path` (relative to `dirfd`, or AT_FDCWD) to `out`.
- * Returns 0; -EFBIG when it holds more than `limit` bytes; -errno. `err` names the path.
+ * Append the whole of `path` (relative to `dirfd`, or AT_FDCWD) to `out`. Does not wait at a FIFO.
+ * Returns 0; -EFBIG when it holds more than `limit` bytes; -EINVAL when it is no regular file
+ * (those of /proc and /sys are); -errno. `err` names the path.
  */
 int tg_file_read(int dirfd, const char *path, size_t limit, struct tg_buf *out, struct tg_err *err);
 

@@ -91,6 +91,7 @@ static void test_json_reader(void)
 static void test_file(void)
 {
 	struct tg_buf b = TG_BUF_INIT;
+	char dir[] = "/tmp/tg-test-XXXXXX";
 	struct tg_err err;
 	char text[8];
 	int fd;
@@ -105,6 +106,19 @@ static void test_file(void)
 	T_EQ_I(tg_file_pread0(fd, text, sizeof(text)), 7);
 	T_OK(!strncmp(text, "Name:", 5) && text[7] == '\0');
 	close(fd);
+
+	/* a FIFO that nobody writes into, and a folder: refused at once */
+	T_OK(mkdtemp(dir) != NULL);
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	T_EQ_I(mkfifoat(fd, "kernel.json", 0600), 0);
+	tg_buf_clear(&b);
+	T_EQ_I(tg_file_read(fd, "kernel.json", 100, &b, &err), -EINVAL);
+	T_EQ_S(err.text, "kernel.json is not a regular file");
+	T_EQ_I(tg_file_read(AT_FDCWD, dir, 100, &b, &err), -EINVAL);
+	T_EQ_I(b.len, 0);
+	T_EQ_I(unlinkat(fd, "kernel.json", 0), 0);
+	close(fd);
+	rmdir(dir);
 	tg_buf_release(&b);
 }
 
