@@ -109,6 +109,7 @@ int tg_run_chart(struct tg_command *c, int argc, char **argv)
 	}
 	if (rc == TG_WORD_OK)
 		rc = output ? write_chart(c, &chart, output, r->path) : tg_show_chart(c, &chart);
+	tg_tell_damage(c, r);
 	tg_chart_free(&chart);
 	free(span);
 	tg_recording_close(r);

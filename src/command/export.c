@@ -82,6 +82,7 @@ int tg_run_export(struct tg_command *c, int argc, char **argv)
 		c->out.text(c->out.ctx, said.data, said.len);
 		tg_buf_release(&said);
 	}
+	tg_tell_damage(c, r);
 	free(span);
 	tg_recording_close(r);
 	return rc;

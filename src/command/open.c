@@ -38,6 +38,39 @@ int tg_open(struct tg_command *c, const char *name, struct tg_recording **out)
 	return TG_WORD_OK;
 }
 
+/* Append "1 hole" or "3 holes". */
+static void count(struct tg_buf *out, uint64_t n, const char *one)
+{
+	tg_buf_addf(out, "%llu %s%s", (unsigned long long)n, one, n == 1 ? "" : "s");
+}
+
+void tg_tell_damage(struct tg_command *c, const struct tg_recording *r)
+{
+	const struct tg_damage *d = tg_reader_damage(r->reader);
+	struct tg_buf line = TG_BUF_INIT;
+	struct tg_damage all;
+
+	if (!d->holes && !d->lost_chunks)
+		return;
+	/* a chunk that cannot be decoded was counted at each reading, and its bytes not at all */
+	if (tg_reader_verify(r->reader, &all) == 0 && (all.holes || all.lost_chunks))
+		d = &all;
+	tg_buf_adds(&line, "The recording is damaged: ");
+	if (d->holes) {
+		count(&line, d->bytes_skipped, "byte");
+		tg_buf_adds(&line, " skipped in ");
+		count(&line, d->holes, "hole");
+	}
+	if (d->lost_chunks) {
+		tg_buf_adds(&line, d->holes ? ", " : "");
+		count(&line, d->lost_chunks, "chunk");
+		tg_buf_adds(&line, " lost");
+	}
+	tg_buf_adds(&line, "; `verify` says more");
+	c->out.note(c->out.ctx, line.data);
+	tg_buf_release(&line);
+}
+
 int tg_choose(struct tg_command *c, const struct tg_recording *r, const char *selection,
 	const char *otherwise, const struct tg_span ***span, size_t *n)
 {

@@ -51,6 +51,9 @@ void tg_resolve(const struct tg_command *c, const char *name, struct tg_buf *out
  */
 int tg_open(struct tg_command *c, const char *name, struct tg_recording **out);
 
+/* Note what of the recording is lost, when its reader met damage by now; nothing when whole. */
+void tg_tell_damage(struct tg_command *c, const struct tg_recording *r);
+
 /*
  * The spans that `selection` chooses (NULL: `otherwise`). Returns TG_WORD_OK, or another result
  * with a sentence. Caller frees *span.

@@ -151,20 +151,6 @@ static int add_span(struct tg_command *c, struct tg_recording *r, const struct t
 	return TG_WORD_OK;
 }
 
-/* What one should know about the file itself, as one line each. */
-static void remarks(struct tg_command *c, const struct tg_recording *r)
-{
-	const struct tg_damage *damage = tg_reader_damage(r->reader);
-	char line[160];
-
-	if (damage->holes || damage->lost_chunks) {
-		snprintf(line, sizeof(line),
-			"The recording is damaged: %llu bytes were skipped; `verify` says more",
-			(unsigned long long)damage->bytes_skipped);
-		c->out.note(c->out.ctx, line);
-	}
-}
-
 static int show_spans(struct tg_command *c, const char *file, const char *selection)
 {
 	struct tg_recording *r;
@@ -187,7 +173,7 @@ static int show_spans(struct tg_command *c, const char *file, const char *select
 		rc = add_span(c, r, span[i], NULL, &g);
 	if (rc == TG_WORD_OK) {
 		grid_print(c, &g);
-		remarks(c, r);
+		tg_tell_damage(c, r);
 	}
 	grid_release(&g);
 	free(span);
@@ -219,6 +205,7 @@ static int show_json(struct tg_command *c, const char *file, const char *selecti
 	e.span = span;
 	if (rc == TG_WORD_OK && tg_export_summary(&e, &c->err) < 0)
 		rc = TG_WORD_FAILED;
+	tg_tell_damage(c, r);
 	free(span);
 	tg_recording_close(r);
 	return rc;
