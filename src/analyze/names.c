@@ -4,6 +4,17 @@
 
 #include "base/mem.h"
 
+/* Separators of lines and marks of direction (U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069)
+ * make a sentence look like another. */
+static bool turns_text(const unsigned char *s)
+{
+	if (s[0] != 0xE2)
+		return false;
+	if (s[1] == 0x80)
+		return s[2] == 0x8E || s[2] == 0x8F || (s[2] >= 0xA8 && s[2] <= 0xAE);
+	return s[1] == 0x81 && s[2] >= 0xA6 && s[2] <= 0xA9;
+}
+
 void tg_plain(struct tg_buf *out, const char *s, size_t max)
 {
 	size_t n = 0;
@@ -19,6 +30,9 @@ void tg_plain(struct tg_buf *out, const char *s, size_t max)
 		if (c == 0xC2 && (unsigned char)s[1] >= 0x80 && (unsigned char)s[1] < 0xA0) {
 			tg_buf_addc(out, ' ');
 			s++;
+		} else if (turns_text((const unsigned char *)s)) {
+			tg_buf_addc(out, ' ');
+			s += 2;
 		} else {
 			tg_buf_addc(out, c < 0x20 || c == 0x7F ? ' ' : *s);
 		}

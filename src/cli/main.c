@@ -2,6 +2,7 @@
 /* The command line: finds the word, runs it, turns its result into an exit status. */
 #include <unistd.h>
 
+#include "analyze/recording.h"
 #include "base/log.h"
 #include "cli/cli.h"
 
@@ -48,7 +49,9 @@ static int unknown(const char *name)
 	const char *names[64];
 	size_t n_words, n = 0;
 	const struct tg_word *word = tg_words(&n_words);
+	struct tg_buf shown = TG_BUF_INIT;
 	const char *near;
+	int status;
 
 	for (size_t i = 0; i < TG_ARRAY_SIZE(commands) && n < TG_ARRAY_SIZE(names); i++)
 		if (!commands[i].hidden)
@@ -57,10 +60,13 @@ static int unknown(const char *name)
 		if (word[i].where & TG_IN_CLI)
 			names[n++] = word[i].name;
 	near = tg_nearest(name, names, n);
-	if (near)
-		return tg_cli_fail(
-			TG_EXIT_USAGE, "there is no \"%.40s\"; did you mean \"%s\"?", name, near);
-	return tg_cli_fail(TG_EXIT_USAGE, "there is no \"%.40s\"; see tachograph --help", name);
+	tg_plain(&shown, name, 40);
+	status = near ? tg_cli_fail(TG_EXIT_USAGE, "there is no \"%s\"; did you mean \"%s\"?",
+				shown.data, near)
+		      : tg_cli_fail(TG_EXIT_USAGE, "there is no \"%s\"; see tachograph --help",
+				shown.data ? shown.data : "");
+	tg_buf_release(&shown);
+	return status;
 }
 
 static int run(int argc, char **argv)

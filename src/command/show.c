@@ -217,13 +217,16 @@ static int show_json(struct tg_command *c, const char *file, const char *selecti
 static int add_file(struct tg_command *c, const char *file, struct grid *g)
 {
 	struct tg_command quiet = *c;
+	struct tg_buf why = TG_BUF_INIT;
 	struct tg_recording *r;
 	const struct tg_span *whole = NULL;
 	const char *base = strrchr(file, '/');
 	int rc = tg_open(&quiet, file, &r);
 
 	if (rc != TG_WORD_OK) {
-		c->out.note(c->out.ctx, quiet.err.text);
+		tg_plain(&why, quiet.err.text, sizeof(quiet.err.text));
+		c->out.note(c->out.ctx, why.data);
+		tg_buf_release(&why);
 		return rc;
 	}
 	for (size_t i = 0; i < r->n_spans; i++)

@@ -167,8 +167,20 @@ static const char *prefix_of(const struct tg_command *c)
 	return c->where == TG_IN_NOTEBOOK ? "%tacho" : "tachograph";
 }
 
+/* Sentences name what comes from outside; what goes to a terminal has no control characters. */
+static void make_plain(struct tg_err *err)
+{
+	struct tg_buf text = TG_BUF_INIT;
+
+	tg_plain(&text, err->text, sizeof(err->text));
+	snprintf(err->text, sizeof(err->text), "%s", text.data ? text.data : "");
+	tg_buf_release(&text);
+}
+
 int tg_word_run(const struct tg_word *word, struct tg_command *c, int argc, char **argv)
 {
+	int rc;
+
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
 		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
 			struct tg_buf help = TG_BUF_INIT;
@@ -178,7 +190,9 @@ int tg_word_run(const struct tg_word *word, struct tg_command *c, int argc, char
 			tg_buf_release(&help);
 			return TG_WORD_OK;
 		}
-	return word->run(c, argc, argv);
+	rc = word->run(c, argc, argv);
+	make_plain(&c->err);
+	return rc;
 }
 
 int tg_run_help(struct tg_command *c, int argc, char **argv)
@@ -219,5 +233,6 @@ int tg_unknown_word(struct tg_command *c, const char *name)
 	else
 		tg_err_set(&c->err, -EINVAL, "There is no \"%.40s\" here; \"help\" lists the words",
 			name);
+	make_plain(&c->err);
 	return TG_WORD_USAGE;
 }

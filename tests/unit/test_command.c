@@ -331,6 +331,18 @@ static void test_hostile_names(void)
 		release(&c);
 	}
 	unlink(run_path("bad.tacho"));
+	/* sentences that name what was asked for */
+	fails("help \xe2\x80\xae\033[31mred", TG_WORD_USAGE,
+		"There is no \"  [31mred\" here; \"help\" lists the words");
+	fails("export run.tacho -o no/\xe2\x80\xae\033[31m.csv", TG_WORD_FAILED,
+		"Cannot write no/  [31m.csv: No such file or directory");
+	c = run("show \033x.tacho \xe2\x81\xa6y.tacho");
+	T_OK(c.note.data && !strpbrk(c.note.data, "\033\xe2"));
+	release(&c);
+	c = run("show \033x.tacho");
+	T_EQ_I(c.result, TG_WORD_FAILED);
+	T_OK(strstr(c.err.text, "/ x.tacho: No such file") != NULL);
+	release(&c);
 }
 
 static void test_files(void)
