@@ -26,9 +26,13 @@ class Refused(Exception):
     """One sentence for the user."""
 
 
+class Misused(Refused):
+    """The same of a command line that is wrong."""
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise Refused(f"{message} (see tachograph {self.prog.split()[-1]} --help)")
+        raise Misused(f"{message} (see tachograph {self.prog.split()[-1]} --help)")
 
 
 def _parser(word: str) -> argparse.ArgumentParser:
@@ -126,7 +130,7 @@ def _install(options: argparse.Namespace) -> None:
     if exe is None:
         raise Refused("the executable is not installed beside this package and not on PATH")
     if options.in_place and options.name:
-        raise Refused("--in-place keeps the kernel's own name: leave --name out")
+        raise Misused("--in-place keeps the kernel's own name: leave --name out")
     name = (options.kernel if options.in_place else options.name or "tachograph").lower()
     if not re.fullmatch(r"[a-z0-9._-]+", name):
         raise Refused(f"{name} is no name for a kernel: use letters, digits, dots and dashes")
@@ -215,7 +219,7 @@ def main(args: list[str] | None = None) -> int:
         return 1
     except Refused as error:
         print(f"tachograph {word}: {error}", file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, Misused) else 1
     except OSError as error:
         print(f"tachograph {word}: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1
