@@ -437,12 +437,14 @@ static void find_runs(struct load *l)
 		struct tg_span *span = &l->r->span[i], *up = span;
 
 		/* parents may form a ring in a damaged file */
-		for (int depth = 0; up && depth < 64; depth++) {
+		for (int depth = 0; depth < 64; depth++) {
 			if (!strcmp(up->kind, "run")) {
 				span->run = up->number;
 				break;
 			}
 			up = up->parent ? span_find(l, up->parent) : NULL;
+			if (!up)
+				break;
 		}
 		if (!strcmp(span->kind, "run"))
 			last = span->number;

@@ -27,7 +27,7 @@ char *tg_xmemdup0(const void *data, size_t len); /* copy with a NUL behind it */
 /* Make room for `want` elements in the array `p` of capacity `cap` (a size_t lvalue). */
 #define TG_GROW(p, want, cap)                                                                      \
 	do {                                                                                       \
-		if ((want) > (cap)) {                                                              \
+		if ((want) > (cap) || !(p)) {                                                      \
 			(cap) = TG_MAX((size_t)(want), (cap)*2 + 8);                               \
 			(p) = tg_xrealloc((p), (cap), sizeof(*(p)));                               \
 		}                                                                                  \

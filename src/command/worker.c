@@ -71,7 +71,7 @@ int tg_worker_serve(const struct tg_worker_host *host, int fd, int idle_ms)
 	signal(SIGPIPE, SIG_IGN);
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 	for (;;) {
-		unsigned char head[4];
+		unsigned char head[4] = { 0 };
 		char *request;
 		size_t len;
 
