@@ -74,6 +74,11 @@ const char *tg_json_str(const struct tg_json *v, const char *otherwise)
 	return json_is_string(in(v)) ? json_string_value(in(v)) : otherwise;
 }
 
+size_t tg_json_str_len(const struct tg_json *v)
+{
+	return json_string_length(in(v));
+}
+
 int64_t tg_json_int(const struct tg_json *v, int64_t otherwise)
 {
 	return json_is_integer(in(v)) ? (int64_t)json_integer_value(in(v)) : otherwise;

@@ -42,6 +42,7 @@ const char *tg_json_next_key(const struct tg_json *v, const char *prev);
 
 /* The value itself, or `otherwise` when `v` is NULL or of another type. Strings are borrowed. */
 const char *tg_json_str(const struct tg_json *v, const char *otherwise);
+size_t tg_json_str_len(const struct tg_json *v); /* in bytes; 0 when it is no string */
 int64_t tg_json_int(const struct tg_json *v, int64_t otherwise); /* reals are refused */
 double tg_json_num(const struct tg_json *v, double otherwise);
 bool tg_json_bool(const struct tg_json *v, bool otherwise);

@@ -44,6 +44,8 @@ static int take(
 	if (!s || strlen(s) > TG_CONN_TEXT_MAX)
 		return tg_err_set(err, -EBADMSG, "\"%s\" is not a text of at most %d bytes", name,
 			TG_CONN_TEXT_MAX);
+	if (strlen(s) != tg_json_str_len(v)) /* cut there, a key would sign what nobody accepts */
+		return tg_err_set(err, -EBADMSG, "\"%s\" has a NUL character in it", name);
 	*out = tg_xstrdup(s);
 	return 0;
 }

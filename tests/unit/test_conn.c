@@ -101,6 +101,8 @@ static void test_bad(void)
 	check_bad("{" PORTS ",\"ip\":\"x\",\"signature_scheme\":\"hmac-md5\",\"key\":\"" SECRET
 		  "\"}",
 		-EPROTONOSUPPORT, "signature scheme \"hmac-md5\" is not known; hmac-sha256 is");
+	check_bad("{" PORTS ",\"ip\":\"x\",\"key\":\"" SECRET "\\u0000x\"}", -EBADMSG,
+		"\"key\" has a NUL character in it");
 	tg_buf_adds(&text, "{" PORTS ",\"key\":\"" SECRET "\",\"ip\":\"");
 	for (int i = 0; i < 5000; i++)
 		tg_buf_addc(&text, 'x');
