@@ -349,13 +349,15 @@ int64_t tg_ask_deadline(const struct tg_proxy *p)
 
 void tg_ask_interrupted(struct tg_proxy *p, struct tg_request *r)
 {
-	if (!r->fifo.len || !r->question)
+	if (!r->fifo.len)
 		return;
-	r->question = 0;
-	r->answer_due = false;
 	/* it may wait for a reader of the variable, who will never come */
-	if (p->worker.waiting == 1)
+	if (r->question && p->worker.waiting == 1)
 		tg_worker_stop(&p->worker);
+	r->question = 0;
+	r->answer_due = r->wanted = false;
+	unlink(r->fifo.data);
+	tg_forward_kept(p, r); /* the idle may have come first */
 }
 
 void tg_ask_cancel(struct tg_proxy *p)

@@ -157,6 +157,7 @@ void tg_cell_started(struct tg_proxy *p, struct tg_request *r)
 		if (fault.len) {
 			tg_emit_stderr(p, r, fault.data);
 			r->answer_due = false;
+			tg_forward_kept(p, r); /* the reply may have come first */
 		} else {
 			tg_ask_magic(p, r);
 		}
@@ -225,8 +226,11 @@ bool tg_cell_idle(struct tg_proxy *p, struct tg_request *r)
 {
 	/* the reply, which has the status, may be on its way on another socket */
 	end(p, r, !r->started ? "aborted" : r->failed ? "error" : "ok");
-	if (!r->started)
+	if (!r->started && r->answer_due) {
+		/* no execute_input came, so nobody is asked: a reply that was kept goes on */
 		r->answer_due = false;
+		tg_forward_kept(p, r);
+	}
 	if (p->dying || (!r->answer_due && !r->question))
 		return false;
 	/* who asked for the answer waits for it; what the settings print is not worth more */

@@ -216,9 +216,9 @@ static void route_reply(struct tg_proxy *p, enum tg_channel channel, struct tg_m
 	}
 	r = tg_requests_find(&p->requests, parent);
 	if (r) {
-		r->replied = true;
 		if (channel == TG_SHELL && tg_request_is(r, "execute_request"))
 			keep = tg_cell_reply(p, r, m);
+		r->replied = true; /* not sooner: what is kept may go now, and r with its last */
 	}
 	if (channel == TG_SHELL)
 		pass_or_keep(p, m, &p->replies, p->outer[channel], keep ? r : NULL);
@@ -258,8 +258,8 @@ static void route_output(
 		if (cell && tg_jscan_is(state, "busy"))
 			tg_cell_busy(p, r);
 		if (tg_jscan_is(state, "idle")) {
-			r->idle = true;
 			keep = cell && tg_cell_idle(p, r);
+			r->idle = true;
 		}
 	} else if (input) {
 		tg_cell_input(p, r, m);
