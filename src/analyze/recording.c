@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 
+#define RESUMED_MAX   1000 /* spans told again; more are left as they are */
 #define CLOCK_STEP_NS (100 * TG_NS_PER_MS) /* smaller differences are drift, not steps */
 
 /* Where in a list the item with a key is: an open hash. */
@@ -399,6 +400,17 @@ static void load_sessions(struct tg_recording *r)
 	}
 }
 
+static void span_release(struct tg_span *span)
+{
+	free(span->id);
+	free(span->kind);
+	free(span->name);
+	free(span->lane);
+	free(span->code);
+	free(span->attrs);
+	free(span->status);
+}
+
 /* ---- after the events ---- */
 
 /*
@@ -453,6 +465,49 @@ static void find_runs(struct load *l)
 	}
 }
 
+/*
+ * When a recorder died, the next one was told again of what was open: "resumed" spans keep id and
+ * times. The one that began sooner then says nothing more, and what was in it belongs to the new.
+ */
+static void join_resumed(struct load *l)
+{
+	struct tg_recording *r = l->r;
+	size_t n = 0, left = RESUMED_MAX;
+
+	for (size_t i = 0; i < r->n_spans; i++) {
+		struct tg_span *to = &r->span[i];
+
+		if (!to->id || !to->attrs || !strstr(to->attrs, "\"resumed\":true") || !left)
+			continue;
+		left--;
+		for (size_t k = 0; k < i; k++) {
+			struct tg_span *from = &r->span[k];
+
+			if (from->session == to->session || !from->id ||
+				strcmp(from->id, to->id) != 0 || strcmp(from->kind, to->kind) != 0)
+				continue;
+			from->joined = to->number;
+		}
+	}
+	if (left == RESUMED_MAX)
+		return;
+	for (size_t i = 0; i < r->n_spans; i++) {
+		const struct tg_span *run = span_find(l, r->span[i].run);
+
+		/* twice where the second recorder died, too */
+		for (int depth = 0; run && run->joined && depth < 64; depth++) {
+			r->span[i].run = run->joined;
+			run = span_find(l, run->joined);
+		}
+	}
+	for (size_t i = 0; i < r->n_spans; i++)
+		if (r->span[i].joined)
+			span_release(&r->span[i]);
+		else
+			r->span[n++] = r->span[i];
+	r->n_spans = n;
+}
+
 /* Kinds are few; what comes beyond these is counted together. */
 static void count_indices(struct tg_recording *r)
 {
@@ -504,6 +559,7 @@ int tg_recording_load(
 	}
 	close_open(r);
 	find_runs(&l);
+	join_resumed(&l);
 	count_indices(r);
 	date_all(r);
 	free(l.spans.slot);
@@ -519,17 +575,6 @@ int tg_recording_open(struct tg_recording **out, const char *path, struct tg_err
 
 	*out = NULL;
 	return rc < 0 ? rc : tg_recording_load(out, reader, path, err);
-}
-
-static void span_release(struct tg_span *span)
-{
-	free(span->id);
-	free(span->kind);
-	free(span->name);
-	free(span->lane);
-	free(span->code);
-	free(span->attrs);
-	free(span->status);
 }
 
 void tg_recording_close(struct tg_recording *r)

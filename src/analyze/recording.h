@@ -68,6 +68,7 @@ struct tg_span {
 	uint64_t number; /* unique in the file */
 	uint64_t parent; /* number of the span around it; 0: none */
 	uint64_t run; /* number of the run it belongs to; 0: none */
+	uint64_t joined; /* while loading: number of the span that goes on with it; 0: none */
 	uint32_t session;
 	char *id; /* its client's name for it; NULL: unknown, as all below but kind */
 	char *kind, *name, *lane, *code, *attrs;

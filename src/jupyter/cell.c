@@ -191,14 +191,13 @@ static void end(struct tg_proxy *p, struct tg_request *r, const char *status)
 
 	if (r->ended || r->kind != TG_CELL_CODE)
 		return;
-	r->ended = true;
 	r->status = status;
 	r->end_ns = tg_mono_ns();
-	if (r->begun) {
+	if (r->begun)
 		tg_marker_end(&p->marker, r);
-		if (prints(p, r))
-			tg_ask_cell_end(p, r);
-	}
+	r->ended = true;
+	if (r->begun && prints(p, r))
+		tg_ask_cell_end(p, r);
 	/* in force from the next cell on */
 	if (strcmp(status, "aborted") && tg_settings_in_code(r->code.data, r->code.len))
 		tg_settings_code(&p->settings, r->code.data, r->code.len, &unused);

@@ -14,6 +14,7 @@
 
 #define NAME_CHARACTERS 60
 #define TWICE_NS        (60 * TG_NS_PER_S) /* a second death within this ends the recording */
+#define AGAIN_NS        (50 * TG_NS_PER_MS) /* for the dead one to be gone whole */
 #define HELLO_NS        (10 * TG_NS_PER_S) /* between questions for a warning */
 
 /* <what>-HOST-YYYYmmdd-HHMMSS.tacho in the folder for kernels' recordings */
@@ -63,7 +64,8 @@ static void launch(struct tg_marker *m)
 	m->hello_ns = tg_mono_ns();
 }
 
-void tg_marker_start(struct tg_marker *m, const char *id, const char *what)
+void tg_marker_start(
+	struct tg_marker *m, const struct tg_requests *requests, const char *id, const char *what)
 {
 	const char *interval = getenv("TACHOGRAPH_INTERVAL"), *code = getenv("TACHOGRAPH_CODE");
 	struct tg_err err = { 0 };
@@ -75,7 +77,8 @@ void tg_marker_start(struct tg_marker *m, const char *id, const char *what)
 		.why = TG_BUF_INIT,
 		.warning = TG_BUF_INIT,
 		.warned = TG_BUF_INIT,
-		.kernel = TG_BUF_INIT };
+		.kernel = TG_BUF_INIT,
+		.requests = requests };
 	m->hide_code = code && !strcmp(code, "0");
 	if (interval) {
 		double seconds = strtod(interval, NULL);
@@ -128,34 +131,23 @@ static void lost(struct tg_marker *m)
 	if (m->died_ns && now - m->died_ns < TWICE_NS)
 		tg_marker_off(m, "the recorder ended twice within a minute");
 	m->died_ns = now;
+	m->again_ns = now + AGAIN_NS;
 }
 
-static void begin_run(struct tg_marker *m)
+static void begin_run(struct tg_marker *m, bool resumed)
 {
-	char id[24], attrs[48];
+	char id[24], attrs[64];
 	struct tg_mark_span span = { .id = id,
 		.kind = "run",
 		.name = m->kernel.data,
-		.t_ns = tg_mono_ns(),
+		.t_ns = m->run_ns,
 		.count = -1,
 		.attrs_json = attrs };
 
 	snprintf(id, sizeof(id), "%s-run", m->unique);
-	snprintf(attrs, sizeof(attrs), "{\"pid\":%d}", (int)m->root);
+	snprintf(attrs, sizeof(attrs), "{\"pid\":%d%s}", (int)m->root,
+		resumed ? ",\"resumed\":true" : "");
 	tg_mark_begin(m->mark, &span);
-}
-
-/* Whether a recorder is there to be told of an edge; one that died is started again now. */
-static bool ready(struct tg_marker *m)
-{
-	if (m->off)
-		return false;
-	if (!m->mark) {
-		launch(m);
-		if (m->mark && m->root)
-			begin_run(m);
-	}
-	return m->mark;
 }
 
 /* -EAGAIN is a mark that was dropped and counted: nothing to do. */
@@ -168,12 +160,13 @@ static void look_at(struct tg_marker *m, int result)
 void tg_marker_run(struct tg_marker *m, pid_t pid, const char *kernel)
 {
 	m->root = pid;
+	m->run_ns = tg_mono_ns();
 	tg_buf_clear(&m->kernel);
 	tg_buf_adds(&m->kernel, kernel);
 	if (m->off || !m->mark)
 		return;
 	tg_mark_root(m->mark, pid);
-	begin_run(m);
+	begin_run(m, false);
 }
 
 void tg_marker_run_end(struct tg_marker *m, int code, int signal, const char *status)
@@ -217,19 +210,16 @@ static void hash_code(const struct tg_request *r, struct tg_buf *out)
 	tg_buf_addf(out, "sha256:%s", hex);
 }
 
-void tg_marker_begin(struct tg_marker *m, struct tg_request *r)
+static int begin_cell(struct tg_marker *m, const struct tg_request *r, bool resumed)
 {
 	struct tg_buf id = TG_BUF_INIT, name = TG_BUF_INIT, code = TG_BUF_INIT;
-	struct tg_mark_span span = {
-		.kind = "cell", .t_ns = r->begin_ns, .edge = true, .count = r->count
-	};
+	struct tg_mark_span span = { .kind = "cell",
+		.t_ns = r->begin_ns,
+		.edge = true,
+		.count = r->count,
+		.attrs_json = resumed ? "{\"resumed\":true}" : NULL };
+	int ret;
 
-	if (!ready(m))
-		return;
-	if (tg_mono_ns() - m->hello_ns > HELLO_NS) {
-		tg_mark_ask_hello(m->mark, ++m->question);
-		m->hello_ns = tg_mono_ns();
-	}
 	tg_marker_span_id(m, r, &id);
 	if (m->hide_code) {
 		hash_code(r, &code);
@@ -244,10 +234,44 @@ void tg_marker_begin(struct tg_marker *m, struct tg_request *r)
 	span.code = code.data;
 	span.code_len = code.len;
 	span.lane = r->subshell.len ? r->subshell.data : NULL;
-	look_at(m, tg_mark_begin(m->mark, &span));
+	ret = tg_mark_begin(m->mark, &span);
 	tg_buf_release(&id);
 	tg_buf_release(&name);
 	tg_buf_release(&code);
+	return ret;
+}
+
+/* Start a recorder in a dead one's place, and tell it what is going on. */
+static void again(struct tg_marker *m)
+{
+	launch(m);
+	if (!m->mark || !m->root)
+		return;
+	begin_run(m, true);
+	for (const struct tg_request *r = m->requests->first; r; r = r->next)
+		if (r->begun && !r->ended)
+			begin_cell(m, r, true);
+}
+
+/* Whether a recorder is there to be told of an edge. */
+static bool ready(struct tg_marker *m)
+{
+	if (!m->off && !m->mark)
+		again(m);
+	return m->mark;
+}
+
+void tg_marker_begin(struct tg_marker *m, struct tg_request *r)
+{
+	bool was = m->mark;
+
+	if (!ready(m) || !was)
+		return; /* a new one was told of this cell too */
+	if (tg_mono_ns() - m->hello_ns > HELLO_NS) {
+		tg_mark_ask_hello(m->mark, ++m->question);
+		m->hello_ns = tg_mono_ns();
+	}
+	look_at(m, begin_cell(m, r, false));
 }
 
 void tg_marker_end(struct tg_marker *m, struct tg_request *r)
@@ -257,8 +281,25 @@ void tg_marker_end(struct tg_marker *m, struct tg_request *r)
 	if (!ready(m))
 		return;
 	tg_marker_span_id(m, r, &id);
-	look_at(m, tg_mark_end(m->mark, id.data, r->end_ns, true, r->status));
+	for (int i = 0; i < 2 && ready(m); i++) {
+		int ret = tg_mark_end(m->mark, id.data, r->end_ns, true, r->status);
+
+		if (ret != -EPIPE)
+			break;
+		lost(m); /* the next one is told that it began, too */
+	}
 	tg_buf_release(&id);
+}
+
+void tg_marker_tick(struct tg_marker *m)
+{
+	if (tg_mono_ns() >= tg_marker_deadline(m))
+		again(m);
+}
+
+int64_t tg_marker_deadline(const struct tg_marker *m)
+{
+	return !m->off && !m->mark ? m->again_ns : INT64_MAX;
 }
 
 void tg_marker_interval(struct tg_marker *m, int64_t interval_ns)

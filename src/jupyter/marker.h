@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the proxy tells the recorder: a run for the user's kernel and a span for each cell. Never
- * waits. A recorder that died is started again at the next edge; when it dies a second time within
- * a minute there is one warning, and no recording from then on.
+ * waits. A recorder that died is started again and told what is open, with its old times and
+ * "resumed" in its attributes; when it dies a second time within a minute there is one warning,
+ * and no recording from then on.
  */
 #ifndef TG_JUPYTER_MARKER_H
 #define TG_JUPYTER_MARKER_H
@@ -28,18 +29,22 @@ struct tg_marker {
 	struct tg_buf warning; /* to be shown once; the one who shows it clears it */
 	struct tg_buf warned; /* the last one of the recorder's */
 	struct tg_buf kernel; /* name of the user's kernel */
+	const struct tg_requests *requests; /* where open cells are found */
 	pid_t root;
+	int64_t run_ns; /* when the user's kernel began */
 	int64_t interval_ns; /* 0: the default */
 	int64_t died_ns; /* when one died before; 0: none did */
+	int64_t again_ns; /* when the next one is started in a dead one's place */
 	int64_t hello_ns; /* when we last asked who it is */
 	int64_t question; /* number of the last one */
 };
 
 /*
  * Start a recorder for the kernel `id` (the same after a restart), without waiting for it. `what`
- * names the file: the notebook, or the kernel.
+ * names the file: the notebook, or the kernel. `requests` are borrowed.
  */
-void tg_marker_start(struct tg_marker *m, const char *id, const char *what);
+void tg_marker_start(
+	struct tg_marker *m, const struct tg_requests *requests, const char *id, const char *what);
 void tg_marker_release(struct tg_marker *m); /* the recorder goes on */
 
 /* No recording; `why` is a sentence. */
@@ -49,9 +54,13 @@ void tg_marker_off(struct tg_marker *m, const char *why);
 void tg_marker_run(struct tg_marker *m, pid_t pid, const char *kernel);
 void tg_marker_run_end(struct tg_marker *m, int code, int signal, const char *status);
 
-/* Begin and end of the span of a cell; times are in it. */
+/* Begin and end of the span of a cell; times are in it. `ended` is set after the end was told. */
 void tg_marker_begin(struct tg_marker *m, struct tg_request *r);
 void tg_marker_end(struct tg_marker *m, struct tg_request *r);
+
+/* Start a recorder in a dead one's place when it is time to; INT64_MAX: never. */
+void tg_marker_tick(struct tg_marker *m);
+int64_t tg_marker_deadline(const struct tg_marker *m);
 
 /* The period within spans. */
 void tg_marker_interval(struct tg_marker *m, int64_t interval_ns);

@@ -149,7 +149,8 @@ static void start_recorder(struct tg_proxy *p)
 	const char *notebook = getenv("JPY_SESSION_NAME");
 
 	if (p->options->record)
-		tg_marker_start(&p->marker, p->id, notebook && *notebook ? notebook : p->spec.name);
+		tg_marker_start(&p->marker, &p->requests, p->id,
+			notebook && *notebook ? notebook : p->spec.name);
 	else
 		tg_marker_off(&p->marker, "this kernel was started with --no-record");
 	if (!p->options->record)
@@ -352,6 +353,7 @@ static int poll_timeout(const struct tg_proxy *p)
 	int64_t at = TG_MIN(tg_ask_deadline(p), tg_usage_deadline(p)), left;
 	int ms = -1;
 
+	at = TG_MIN(at, tg_marker_deadline(&p->marker));
 	if (!p->inner.connected)
 		return CONNECT_POLL_MS;
 	if (!p->ready)
@@ -433,6 +435,7 @@ static void turn(struct tg_proxy *p, struct tg_err *err)
 		tg_forward_request(p, TG_STDIN);
 	tg_ask_tick(p);
 	tg_usage_tick(p);
+	tg_marker_tick(&p->marker);
 	if (p->term_ns && tg_mono_ns() - p->term_ns > TERM_WAIT_NS)
 		kill_inner(p);
 	if (tg_inner_ended(&p->inner, &code, &signal))

@@ -156,6 +156,26 @@ def test_recorder_is_started_again_then_given_up(recording):
     assert kernel.run("%%tacho\n'goes on'").data == ["'goes on'"]
 
 
+def test_cell_outlives_its_recorder(recording):
+    """The next recorder is started while the cell runs, and is told that it began, and when."""
+    kernel = recording.start()
+    kernel.run("'before'")
+    first = recorder_of(kernel)
+    msg_id = kernel.send("import time; time.sleep(4)")
+    kernel.wait_input(msg_id)
+    time.sleep(1.5)  # for the file to have the first cell
+    os.kill(first, signal.SIGKILL)
+    assert kernel.collect(msg_id).stderr == ""
+    kernel.run("'after'")
+    finish(kernel)
+    cells = recording.spans()
+    assert [(c["name"], c["status"]) for c in cells] == [
+        ("'before'", "ok"), ("import time; time.sleep(4)", "ok"), ("'after'", "ok")]
+    assert 3.9 < cells[1]["wall_s"] < 60
+    (run,) = recording.spans("run")
+    assert run["status"] == "ok"
+
+
 def test_folder_that_cannot_be_written(start):
     kernel = start("fake", env={**os.environ, "TACHOGRAPH_DIR": "/proc/nope"})
     result = kernel.run("print(1)")
