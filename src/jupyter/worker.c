@@ -31,8 +31,11 @@ void tg_worker_stop(struct tg_worker *w)
 	if (w->fd >= 0)
 		close(w->fd);
 	if (w->pid > 0) {
+		pid_t *place = room(w); /* tg_worker_start saw to it that there is one */
+
 		kill(w->pid, SIGKILL);
-		*room(w) = w->pid;
+		if (place)
+			*place = w->pid;
 	}
 	tg_buf_release(&w->out);
 	tg_buf_release(&w->in);
