@@ -4,6 +4,7 @@
  * ten works, ten at most, the median and quartiles of five rounds. Usage: sampling_bench [N...]
  */
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,7 +27,7 @@ static void busy_loop(void)
 	}
 }
 
-/* A process group of its own, to end it all at once. */
+/* A process group of its own, to end it all at once; it also ends with us when we are stopped. */
 static pid_t make_tree(int n)
 {
 	pid_t root = fork();
@@ -34,8 +35,10 @@ static pid_t make_tree(int n)
 	if (root)
 		return root;
 	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (int i = 1; i < n; i++)
 		if (fork() == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			while (i % 10 || i > 100) /* ten at most: this is no stress test */
 				pause();
 			busy_loop();
