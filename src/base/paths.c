@@ -76,13 +76,11 @@ int tg_paths_mkdirs(const char *path, unsigned mode, struct tg_err *err)
 	return r;
 }
 
-int tg_paths_recordings(struct tg_buf *out, struct tg_err *err)
+int tg_paths_recordings_name(struct tg_buf *out, struct tg_err *err)
 {
 	const char *dir = getenv("TACHOGRAPH_DIR");
 	const char *state = env_dir("XDG_STATE_HOME");
 	const char *home = env_dir("HOME");
-	size_t start = out->len;
-	int r;
 
 	if (dir && *dir)
 		tg_buf_adds(out, dir);
@@ -93,6 +91,16 @@ int tg_paths_recordings(struct tg_buf *out, struct tg_err *err)
 	else
 		return tg_err_set(
 			err, -ENOENT, "no folder for recordings: set TACHOGRAPH_DIR or HOME");
+	return 0;
+}
+
+int tg_paths_recordings(struct tg_buf *out, struct tg_err *err)
+{
+	size_t start = out->len;
+	int r = tg_paths_recordings_name(out, err);
+
+	if (r < 0)
+		return r;
 	r = tg_paths_mkdirs(out->data + start, 0700, err);
 	if (r < 0)
 		tg_buf_splice(out, start, out->len - start, NULL, 0);

@@ -19,6 +19,9 @@ int tg_paths_runtime(struct tg_buf *out, struct tg_err *err);
 /* Append the folder for kernels' recordings, made with its parents when absent. Same result. */
 int tg_paths_recordings(struct tg_buf *out, struct tg_err *err);
 
+/* Append its name only, for readers: it may not exist. Same result. */
+int tg_paths_recordings_name(struct tg_buf *out, struct tg_err *err);
+
 /* mkdir -p with `mode` for what is made. Returns 0 or -errno; `err` names the folder. */
 int tg_paths_mkdirs(const char *path, unsigned mode, struct tg_err *err);
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "cli/cli.h"
 
 #include "base/mem.h"
@@ -70,6 +71,8 @@ static bool wants_colour(void)
 
 int tg_cli_run_word(const struct tg_word *word, int argc, char **argv)
 {
+	struct tg_buf folder = TG_BUF_INIT;
+	struct tg_err why = { 0 };
 	int error = 0, r;
 	struct tg_command c = {
 		.where = TG_IN_CLI,
@@ -83,7 +86,12 @@ int tg_cli_run_word(const struct tg_word *word, int argc, char **argv)
 			.set = out_set },
 	};
 
+	if (tg_paths_recordings_name(&folder, &why) == 0)
+		c.folder = folder.data;
+	else
+		c.why = why.text;
 	r = tg_word_run(word, &c, argc, argv);
+	tg_buf_release(&folder);
 	tg_cli_free_sources(&c);
 	if (r != TG_WORD_OK && c.err.text[0])
 		tg_cli_fail(r, "%s", c.err.text);

@@ -56,7 +56,8 @@ struct tg_command {
 	enum tg_where where;
 	const char *cwd; /* relative names start here; NULL: the current folder */
 	const char *file; /* the recording that is meant where none is named; NULL: none */
-	const char *why; /* a sentence when `file` is NULL, or NULL */
+	const char *folder; /* or else the newest one in here; NULL: none */
+	const char *why; /* a sentence when both are NULL, or NULL */
 	const char *socket; /* the recorder's, or NULL */
 	int64_t run; /* number of the run's span: only its cells are seen; -1: the whole file */
 	/*

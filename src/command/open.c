@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the words share: finding recordings, choosing spans, naming them. */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include "analyze/select.h"
 #include "base/lines.h"
@@ -15,23 +18,92 @@ void tg_resolve(const struct tg_command *c, const char *name, struct tg_buf *out
 	tg_buf_adds(out, name);
 }
 
-int tg_open(struct tg_command *c, const char *name, struct tg_recording **out)
+bool tg_is_recording(const char *name)
 {
-	struct tg_buf path = TG_BUF_INIT;
-	int rc;
+	size_t len = strlen(name);
 
-	*out = NULL;
-	if (!name && !c->file) {
+	return len > 6 && !strcmp(name + len - 6, ".tacho");
+}
+
+static bool is_newer(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
+}
+
+/* Append the path of the recording in c->folder that was written to last. */
+static int find_newest(struct tg_command *c, struct tg_buf *path)
+{
+	struct timespec newest = { 0 };
+	char *name = NULL;
+	struct dirent *entry;
+	struct stat st;
+	DIR *dir = opendir(c->folder);
+
+	if (!dir) {
+		if (errno == ENOENT)
+			tg_err_set(&c->err, -ENOENT,
+				"There are no recordings yet: %.150s does not exist", c->folder);
+		else
+			tg_err_set(&c->err, -errno, "Cannot read %.150s: %s", c->folder,
+				strerror(errno));
+		return TG_WORD_FAILED;
+	}
+	while ((entry = readdir(dir))) {
+		if (!tg_is_recording(entry->d_name) ||
+			fstatat(dirfd(dir), entry->d_name, &st, 0) < 0 || !S_ISREG(st.st_mode) ||
+			(name && !is_newer(&st.st_mtim, &newest)))
+			continue;
+		newest = st.st_mtim;
+		free(name);
+		name = tg_xstrdup(entry->d_name);
+	}
+	closedir(dir);
+	if (!name) {
+		tg_err_set(&c->err, -ENOENT, "There are no recordings in %.150s", c->folder);
+		return TG_WORD_FAILED;
+	}
+	tg_buf_addf(path, "%s/%s", c->folder, name);
+	free(name);
+	return TG_WORD_OK;
+}
+
+int tg_find(struct tg_command *c, const char *name, struct tg_buf *path)
+{
+	struct tg_buf said = TG_BUF_INIT;
+
+	if (name) {
+		tg_resolve(c, name, path);
+		return TG_WORD_OK;
+	}
+	if (c->file) {
+		tg_buf_adds(path, c->file);
+		return TG_WORD_OK;
+	}
+	if (!c->folder) {
 		tg_err_set(&c->err, -ENOENT, "%s",
 			c->why ? c->why : "Which recording? Name a .tacho file");
 		return c->why ? TG_WORD_FAILED : TG_WORD_USAGE;
 	}
-	if (name)
-		tg_resolve(c, name, &path);
-	rc = tg_recording_open(out, name ? path.data : c->file, &c->err);
-	tg_buf_release(&path);
-	if (rc < 0)
+	if (find_newest(c, path) != TG_WORD_OK)
 		return TG_WORD_FAILED;
+	tg_buf_adds(&said, "The newest recording: ");
+	tg_plain(&said, path->data, path->len);
+	c->out.note(c->out.ctx, said.data);
+	tg_buf_release(&said);
+	return TG_WORD_OK;
+}
+
+int tg_open(struct tg_command *c, const char *name, struct tg_recording **out)
+{
+	struct tg_buf path = TG_BUF_INIT;
+	int rc = tg_find(c, name, &path);
+
+	*out = NULL;
+	if (rc == TG_WORD_OK && tg_recording_open(out, path.data, &c->err) < 0)
+		rc = TG_WORD_FAILED;
+	tg_buf_release(&path);
+	if (rc != TG_WORD_OK)
+		return rc;
 	/* the kernel's own file may hold earlier runs, too; one that is named is shown whole */
 	if (!name && c->where == TG_IN_NOTEBOOK)
 		tg_recording_only_run(*out, c->run);

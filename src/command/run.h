@@ -42,8 +42,18 @@ int tg_options(
 
 /* ---- recordings ---- */
 
+/* Whether a name ends as those of recordings do. */
+bool tg_is_recording(const char *name);
+
 /* `name` as seen from the folder of whoever asked. */
 void tg_resolve(const struct tg_command *c, const char *name, struct tg_buf *out);
+
+/*
+ * Append the path of the recording that is named, or of the one that is meant when `name` is NULL:
+ * c->file, else the newest in c->folder, which is noted. Returns TG_WORD_OK, or another result with
+ * a sentence.
+ */
+int tg_find(struct tg_command *c, const char *name, struct tg_buf *path);
 
 /*
  * Open the recording that is named, or the one that is meant when `name` is NULL, seen as c->run

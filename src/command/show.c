@@ -254,9 +254,7 @@ static size_t list_folder(struct tg_command *c, const char *name, char ***file)
 	dir = opendir(path.data);
 	*file = NULL;
 	while (dir && n < FILES_MAX && (entry = readdir(dir))) {
-		size_t len = strlen(entry->d_name);
-
-		if (len < 7 || strcmp(entry->d_name + len - 6, ".tacho") != 0)
+		if (!tg_is_recording(entry->d_name))
 			continue;
 		tg_buf_clear(&path);
 		tg_buf_addf(&path, "%s/%s", name, entry->d_name);

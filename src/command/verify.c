@@ -33,32 +33,34 @@ int tg_run_verify(struct tg_command *c, int argc, char **argv)
 {
 	struct tg_buf path = TG_BUF_INIT, out = TG_BUF_INIT;
 	struct tg_damage damage = { 0 };
-	struct tg_reader *reader;
+	struct tg_reader *reader = NULL;
 	const char *name;
 	int rc;
 
 	if (tg_options(c, &argc, argv, NULL, 0) != TG_WORD_OK)
 		return TG_WORD_USAGE;
-	name = argc > 1 ? argv[1] : c->file;
-	if (argc > 2 || !name) {
-		tg_err_set(&c->err, -EINVAL, "%s",
-			argc > 2 ? "One recording is verified at a time"
-			: c->why ? c->why
-				 : "Which recording? Name a .tacho file");
+	if (argc > 2) {
+		tg_err_set(&c->err, -EINVAL, "One recording is verified at a time");
 		return TG_WORD_USAGE;
 	}
-	tg_resolve(c, name, &path);
-	rc = tg_reader_open(&reader, path.data, &c->err);
-	tg_buf_release(&path);
-	if (rc < 0)
-		return TG_WORD_FAILED;
-	rc = tg_reader_verify(reader, &damage);
-	tg_reader_close(reader);
-	if (rc < 0) {
-		tg_err_set(&c->err, rc, "Cannot read %.150s: %s", name, strerror(-rc));
-		return TG_WORD_FAILED;
+	name = argc > 1 ? argv[1] : NULL;
+	rc = tg_find(c, name, &path);
+	if (rc == TG_WORD_OK && tg_reader_open(&reader, path.data, &c->err) < 0)
+		rc = TG_WORD_FAILED;
+	if (rc == TG_WORD_OK) {
+		int read = tg_reader_verify(reader, &damage);
+
+		tg_reader_close(reader);
+		if (read < 0) {
+			tg_err_set(&c->err, read, "Cannot read %.150s: %s", path.data,
+				strerror(-read));
+			rc = TG_WORD_FAILED;
+		}
 	}
-	say(&out, c->where == TG_IN_NOTEBOOK && argc < 2 ? "The recording" : name, &damage);
+	tg_buf_release(&path);
+	if (rc != TG_WORD_OK)
+		return rc;
+	say(&out, name ? name : "The recording", &damage);
 	c->out.text(c->out.ctx, out.data, out.len);
 	tg_buf_release(&out);
 	return damage.holes || damage.lost_chunks ? TG_WORD_FAILED : TG_WORD_OK;

@@ -9,6 +9,7 @@
 
 #define NAME_MAX_LEN 64
 
+#define WITHOUT "Without F the newest recording is meant, in a notebook its own."
 #define SPANS                                                                                      \
 	"SEL chooses spans: 3, 2:5 (2, 3, 4 and 5), -1, last, all, name=align*, kind=task;\n"      \
 	"commas add up. Numbers count cells (or stages) from 0."
@@ -18,7 +19,8 @@ static const struct tg_word table[] = {
 		.name = "show",
 		.usage = "[F…|FOLDER] [--span SEL] [--json]",
 		.help = "one line for each cell or stage: time, cores, memory, I/O",
-		.more = SPANS,
+		.more = "Several files, or a folder, get a line for each file.\n" WITHOUT
+			"\n" SPANS,
 		.example = "run.tacho --span last",
 		.where = TG_IN_BOTH,
 		.run = tg_run_show,
@@ -29,7 +31,7 @@ static const struct tg_word table[] = {
 		.help = "one picture of what the machine did",
 		.more = "LIST is some of cpu, cpu-raw, memory, io-bytes, io-ops, net, node-cpu,\n"
 			"node-memory, all; without it, whatever has something to show.\n"
-			"--node draws the whole machine beside the job.\n" SPANS,
+			"--node draws the whole machine beside the job.\n" WITHOUT "\n" SPANS,
 		.example = "run.tacho --span last --panel cpu,memory -o last.svg",
 		.where = TG_IN_BOTH,
 		.run = tg_run_chart,
@@ -43,7 +45,8 @@ static const struct tg_word table[] = {
 			"columns.\n"
 			"JSON has the spans with their sums, events and processes besides.\n"
 			"Counters are exported as they were read: they only grow, and a rate is a\n"
-			"difference over a difference of times. Unknown is empty, or null.\n" SPANS,
+			"difference over a difference of times. Unknown is empty, or "
+			"null.\n" WITHOUT "\n" SPANS,
 		.example = "run.tacho -o run.csv",
 		.where = TG_IN_BOTH,
 		.run = tg_run_export,
@@ -52,6 +55,7 @@ static const struct tg_word table[] = {
 		.name = "verify",
 		.usage = "[F]",
 		.help = "is a recording whole",
+		.more = WITHOUT,
 		.example = "run.tacho",
 		.where = TG_IN_BOTH,
 		.run = tg_run_verify,

@@ -150,9 +150,27 @@ static void test_paths(void)
 
 	setenv("TACHOGRAPH_DIR", "/proc/nope", 1);
 	tg_buf_clear(&b);
+	T_EQ_I(tg_paths_recordings_name(&b, &err), 0); /* a name, whatever is there */
+	T_EQ_S(b.data, "/proc/nope");
+	tg_buf_clear(&b);
 	T_OK(tg_paths_recordings(&b, &err) < 0);
 	T_EQ_I(b.len, 0);
 	T_OK(strstr(err.text, "/proc/nope") != NULL);
+	unsetenv("TACHOGRAPH_DIR");
+	setenv("HOME", "/h", 1);
+	setenv("XDG_STATE_HOME", "relative", 1); /* the XDG specification: to be ignored */
+	T_EQ_I(tg_paths_recordings_name(&b, &err), 0);
+	T_EQ_S(b.data, "/h/.local/state/tachograph");
+	tg_buf_clear(&b);
+	setenv("XDG_STATE_HOME", dir, 1);
+	T_EQ_I(tg_paths_recordings_name(&b, &err), 0);
+	T_OK(!strncmp(b.data, dir, strlen(dir)) && !strcmp(b.data + strlen(dir), "/tachograph"));
+	T_OK(access(b.data, F_OK) < 0); /* nothing was made */
+	tg_buf_clear(&b);
+	unsetenv("XDG_STATE_HOME");
+	unsetenv("HOME");
+	T_EQ_I(tg_paths_recordings_name(&b, &err), -ENOENT);
+	T_EQ_I(b.len, 0);
 	rmdir(dir);
 	tg_buf_release(&b);
 }

@@ -45,12 +45,13 @@ static void on_set(void *ctx, const char *key, const char *json)
 	(void)json;
 }
 
-/* Run a line of words, cut at blanks, as the command line would. */
-static struct capture run(const char *line)
+/* Run a line of words, cut at blanks, as the command line would with such a folder. */
+static struct capture run_in(const char *folder, const char *line)
 {
 	struct capture c = { .text = TG_BUF_INIT, .note = TG_BUF_INIT };
 	struct tg_command command = { .where = TG_IN_CLI,
 		.cwd = run_dir(),
+		.folder = folder,
 		.run = -1,
 		.out = { &c, on_text, on_note, on_show, on_set } };
 	char *copy = tg_xstrdup(line), *argv[16], *at = copy;
@@ -66,6 +67,11 @@ static struct capture run(const char *line)
 	c.err = command.err;
 	free(copy);
 	return c;
+}
+
+static struct capture run(const char *line)
+{
+	return run_in(NULL, line);
 }
 
 static void release(struct capture *c)
@@ -372,6 +378,72 @@ static void test_files(void)
 	rmdir(run_path("sub"));
 }
 
+static void set_mtime(const char *name, time_t s, long ns)
+{
+	const struct timespec t[2] = { { s, ns }, { s, ns } };
+
+	T_EQ_I(utimensat(AT_FDCWD, run_path(name), t, 0), 0);
+}
+
+/* Without a name the recording that was written to last is meant, and named in a note. */
+static void test_newest(void)
+{
+	static const char *const word[] = { "show", "show --json", "verify", "export -o -",
+		"chart -o newest.svg" };
+	char *folder = tg_xstrdup(run_path("state"));
+	struct capture c = run_in(folder, "show");
+
+	T_EQ_I(c.result, TG_WORD_FAILED);
+	T_OK(strstr(c.err.text, "There are no recordings yet: ") &&
+		strstr(c.err.text, "/state does not exist"));
+	T_OK(access(folder, F_OK) < 0); /* who reads makes no folder */
+	release(&c);
+	T_EQ_I(mkdir(folder, 0700), 0);
+	spew("state/late.txt", "", 0);
+	T_EQ_I(mkdir(run_path("state/folder.tacho"), 0700), 0);
+	for (size_t i = 0; i < TG_ARRAY_SIZE(word); i++) {
+		c = run_in(folder, word[i]);
+		T_EQ_I(c.result, TG_WORD_FAILED);
+		T_OK(!strncmp(c.err.text, "There are no recordings in /", 28));
+		T_EQ_S(c.text.data, "");
+		release(&c);
+	}
+	run_write(run_path("state/a.tacho"), 0);
+	run_write(run_path("state/b.tacho"), RUN_NO_CELLS);
+	run_write(run_path("state/c.tacho"), RUN_NO_CELLS);
+	set_mtime("state/a.tacho", 2000, 5);
+	set_mtime("state/b.tacho", 2000, 4);
+	set_mtime("state/c.tacho", 1000, 999999999);
+	for (size_t i = 0; i < TG_ARRAY_SIZE(word); i++) {
+		c = run_in(folder, word[i]);
+		T_EQ_I(c.result, TG_WORD_OK);
+		T_OK(!strncmp(c.note.data, "The newest recording: /", 23));
+		if (!T_OK(strstr(c.note.data, "/state/a.tacho\n")))
+			fprintf(stderr, "# %s: %s", word[i], c.note.data);
+		release(&c);
+	}
+	unlink(run_path("newest.svg"));
+	c = run_in(folder, "show --span 2"); /* the one with cells */
+	T_OK(strstr(c.text.data, "\n2  ") != NULL);
+	release(&c);
+	c = run_in(folder, "show run.tacho"); /* a name is a name */
+	T_EQ_S(c.note.data, "");
+	release(&c);
+	unlink(run_path("state/a.tacho"));
+	unlink(run_path("state/b.tacho"));
+	unlink(run_path("state/c.tacho"));
+	unlink(run_path("state/late.txt"));
+	rmdir(run_path("state/folder.tacho"));
+	rmdir(folder);
+	spew("state", "", 0);
+	c = run_in(folder, "show");
+	T_EQ_I(c.result, TG_WORD_FAILED);
+	T_OK(strstr(c.err.text, "/state: Not a directory") != NULL);
+	release(&c);
+	unlink(folder);
+	free(folder);
+}
+
 /* ---- the executable ---- */
 
 /* Run the executable with these words; its exit status, what it printed in `out`. */
@@ -441,6 +513,13 @@ static void test_exit_codes(void)
 	T_EQ_S(out.data, "");
 	T_EQ_I(execute("show nix.tacho > /dev/null", &out), 1);
 	T_EQ_S(out.data, "tachograph: nix.tacho: No such file or directory\n");
+	setenv("TACHOGRAPH_DIR", run_dir(), 1);
+	T_EQ_I(execute("verify 2>&1 > /dev/null", &out), 0);
+	T_OK(strstr(out.data, "tachograph: The newest recording: /") &&
+		strstr(out.data, "/run.tacho\n"));
+	setenv("TACHOGRAPH_DIR", "/nix", 1);
+	T_EQ_I(execute("show", &out), 1);
+	T_EQ_S(out.data, "tachograph: There are no recordings yet: /nix does not exist\n");
 	T_EQ_I(execute("shwo", &out), 2);
 	T_EQ_S(out.data, "tachograph: there is no \"shwo\"; did you mean \"show\"?\n");
 	T_EQ_I(execute("", &out), 2);
@@ -545,6 +624,7 @@ int main(void)
 	test_lost_marks();
 	test_hostile_names();
 	test_files();
+	test_newest();
 	test_same_words();
 	test_exit_codes();
 	test_format();
