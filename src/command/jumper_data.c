@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analyze/series.h"
+#include "base/cpulist.h"
 #include "command/jumper.h"
 
 #include "base/mem.h"
@@ -96,18 +97,50 @@ static void busy(const struct tg_points *p, const struct tg_span *cell, double p
 	}
 }
 
+/* The CPUs that the job was allowed when the cell began, as "0-3,8"; "" when unknown. */
+static void allowed_cpus(
+	const struct tg_recording *r, const struct tg_span *cell, struct tg_buf *cpus)
+{
+	for (size_t i = 0; i < r->n_moments; i++) {
+		const struct tg_moment *m = &r->moment[i];
+		struct tg_json *event;
+
+		/* what a recorder says first is also of what was before it */
+		if (m->session != cell->session || strcmp(m->what, "limit") != 0 ||
+			(cpus->len && m->t_ns > cell->begin_ns))
+			continue;
+		event = tg_json_parse(m->json, strlen(m->json), NULL);
+		if (!strcmp(tg_json_str(tg_json_get(event, "what"), ""), "cores")) {
+			tg_buf_clear(cpus);
+			tg_buf_adds(cpus, tg_json_str(tg_json_get(event, "cpus"), ""));
+		}
+		tg_json_free(event);
+	}
+}
+
+/* "cpu3": whether it is in the list. Unknown lists hold all. */
+static bool is_allowed(const struct tg_buf *cpus, const char *name)
+{
+	return !cpus->len || strncmp(name, "cpu", 3) != 0 ||
+	       tg_cpulist_has(cpus->data, cpus->len, strtol(name + 3, NULL, 10));
+}
+
 static int load_cores(
 	const struct tg_recording *r, const struct tg_span *cell, double period_s, struct lists *l)
 {
+	struct tg_buf cpus = TG_BUF_INIT;
 	char **name;
 	size_t n = tg_series_instances(r, "core.busy_ns", &name);
 	int rc = 0;
 
+	allowed_cpus(r, cell, &cpus);
 	n = TG_MIN(n, (size_t)CORES_MAX);
 	l->core = tg_xcalloc(n * l->n + 1, sizeof(double));
 	for (size_t i = 0; i < n && rc >= 0; i++) {
 		struct tg_points p = { 0 };
 
+		if (!is_allowed(&cpus, name[i]))
+			continue;
 		rc = tg_series_load(
 			r, "core.busy_ns", name[i], cell->begin_utc_ns, cell->end_utc_ns, 0, &p);
 		if (rc == 0 && p.n)
@@ -117,6 +150,7 @@ static int load_cores(
 	for (size_t i = 0; i < n; i++)
 		free(name[i]);
 	free(name);
+	tg_buf_release(&cpus);
 	return rc == -ENOENT ? 0 : rc;
 }
 

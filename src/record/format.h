@@ -67,7 +67,8 @@ struct tg_chunk_header {
  *  interval  ns: the sampler's period from here on
  *  missed    n: ticks skipped since the last one (they were late; nothing was made up)
  *  gap       from, to, why: no samples are stored for this time
- *  limit     what ("cores", "memory_bytes"), value, why: the effective limit of the tree
+ *  limit     what ("cores", "memory_bytes"), value, why: the effective limit of the tree;
+ *            with cores also cpus: those that it may run on, "0-3,8"
  *  alive     entity, pid, comm: still there when the recording ended
  *  mark      name, attrs: a moment that the user named
  *  note      text: something a reader of the recording should know

@@ -163,7 +163,7 @@ static void look_at_clocks(struct tg_job *j, bool due)
 }
 
 static void limit_event(struct tg_job *j, int64_t now, const char *what, int64_t value,
-	double in_unit, const char *why)
+	double in_unit, const char *why, const char *cpus)
 {
 	struct tg_jw *w = tg_events_open(&j->events, "limit", now);
 
@@ -174,6 +174,8 @@ static void limit_event(struct tg_job *j, int64_t now, const char *what, int64_t
 	else
 		tg_jw_num(w, in_unit);
 	tg_jw_kstr(w, "why", why);
+	if (cpus[0])
+		tg_jw_kstr(w, "cpus", cpus);
 	tg_events_close(&j->events);
 }
 
@@ -185,12 +187,13 @@ static void look_at_limits(struct tg_job *j, int64_t now)
 	if (!j->sampler)
 		return;
 	tg_sampler_limits(j->sampler, &l);
-	if (l.cores_milli != j->limits.cores_milli || strcmp(l.cores_why, j->limits.cores_why))
-		limit_event(
-			j, now, "cores", l.cores_milli, (double)l.cores_milli / 1000, l.cores_why);
+	if (l.cores_milli != j->limits.cores_milli || strcmp(l.cores_why, j->limits.cores_why) ||
+		strcmp(l.cpus, j->limits.cpus))
+		limit_event(j, now, "cores", l.cores_milli, (double)l.cores_milli / 1000,
+			l.cores_why, l.cpus);
 	if (l.memory_bytes != j->limits.memory_bytes || strcmp(l.memory_why, j->limits.memory_why))
 		limit_event(j, now, "memory_bytes", l.memory_bytes, (double)l.memory_bytes,
-			l.memory_why);
+			l.memory_why, "");
 	j->limits = l;
 }
 

@@ -32,16 +32,23 @@ static int64_t machine_cores(struct tg_env *env)
 	return n;
 }
 
-static int64_t affinity_cores(struct tg_env *env)
+/* How many CPUs the root may run on, and which. */
+static int64_t affinity_cores(struct tg_env *env, char *cpus, size_t size)
 {
 	ssize_t n = env->root > 0 ? tg_env_read(env, "proc/%d/status", env->root)
 				  : tg_env_read(env, "proc/self/status");
 	struct tg_cursor list;
+	int64_t cores;
+	size_t len;
 
 	if (n <= 0 || tg_procfs_key_text(
 			      env->text->data, env->text->len, "Cpus_allowed_list:", &list) < 0)
 		return 0;
-	return tg_procfs_cpulist(list.p, (size_t)(list.end - list.p));
+	cores = tg_procfs_cpulist(list.p, (size_t)(list.end - list.p));
+	len = strcspn(list.p, "\n");
+	if (cores > 0 && len < size)
+		snprintf(cpus, size, "%.*s", (int)len, list.p);
+	return cores;
 }
 
 void tg_limits_find(struct tg_env *env, struct tg_limits *out)
@@ -61,8 +68,8 @@ void tg_limits_find(struct tg_env *env, struct tg_limits *out)
 		"machine");
 	lower(&out->cores_milli, out->cores_why, sizeof(out->cores_why), TG_MAX(cpuset, 0) * 1000,
 		"cpuset");
-	lower(&out->cores_milli, out->cores_why, sizeof(out->cores_why), affinity_cores(env) * 1000,
-		"affinity");
+	lower(&out->cores_milli, out->cores_why, sizeof(out->cores_why),
+		affinity_cores(env, out->cpus, sizeof(out->cpus)) * 1000, "affinity");
 	lower(&out->cores_milli, out->cores_why, sizeof(out->cores_why), quota, "cgroup quota");
 	if (tg_env_read(env, "proc/meminfo") > 0 &&
 		tg_procfs_key(env->text->data, env->text->len, "MemTotal:", &total))

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/cpulist.h"
 #include "base/mem.h"
 #include "base/metric.h"
 
@@ -377,24 +378,10 @@ bool tg_cursor_has(struct tg_cursor list, const char *word)
 /* 0-3,8,10-11 */
 int64_t tg_procfs_cpulist(const char *text, size_t len)
 {
-	struct tg_cursor s = tg_cursor_of(text, len);
-	int64_t n = 0, first, last;
+	size_t n = strcspn(text, "\n");
 
-	while (tg_cursor_i64(&s, &first)) {
-		last = first;
-		if (*s.p == '-') {
-			s.p++;
-			if (!tg_cursor_i64(&s, &last))
-				return 0;
-		}
-		if (first < 0 || last < first || last > 65535)
-			return 0;
-		n += last - first + 1;
-		if (*s.p != ',')
-			return *s.p == '\n' ? n : 0;
-		s.p++;
-	}
-	return 0;
+	/* one that was cut off would name other CPUs */
+	return n <= len && text[n] == '\n' ? tg_cpulist_count(text, n) : 0;
 }
 
 /* 0.62 0.77 0.64 1/1264 118320 */

@@ -96,6 +96,7 @@ struct tg_limits {
 	int64_t memory_bytes;
 	char cores_why[64]; /* "cpuset", "cgroup quota", "affinity", "machine" */
 	char memory_why[64]; /* "cgroup limit", "machine" */
+	char cpus[512]; /* those that it may run on, "0-3,8"; "" when unknown or longer */
 };
 void tg_sampler_limits(struct tg_sampler *s, struct tg_limits *out);
 

@@ -37,6 +37,7 @@ enum run_flags {
 	RUN_NO_END = 1 << 1, /* killed in the last cell */
 	RUN_NO_EDGES = 1 << 2, /* no rows at edges */
 	RUN_NO_ROWS = 1 << 3, /* cells, but no sample */
+	RUN_TWO_CPUS = 1 << 4, /* allowed, of four: cpu1 and cpu3 */
 };
 
 static const struct tg_metric run_metric[] = {
@@ -214,8 +215,12 @@ static inline void run_write(const char *path, unsigned flags)
 		exit(1);
 	}
 	run_event(w, "{\"ev\":\"interval\",\"t\":1000000000000,\"ns\":1000000000}");
-	run_event(w, "{\"ev\":\"limit\",\"t\":1000000000000,\"what\":\"cores\",\"value\":4,"
-		     "\"why\":\"affinity\"}");
+	run_event(
+		w, flags & RUN_TWO_CPUS
+			   ? "{\"ev\":\"limit\",\"t\":1000000000000,\"what\":\"cores\",\"value\":2,"
+			     "\"why\":\"affinity\",\"cpus\":\"1,3\"}"
+			   : "{\"ev\":\"limit\",\"t\":1000000000000,\"what\":\"cores\",\"value\":4,"
+			     "\"why\":\"affinity\",\"cpus\":\"0-3\"}");
 	run_event(w, "{\"ev\":\"limit\",\"t\":1000000000000,\"what\":\"memory_bytes\","
 		     "\"value\":8000000000,\"why\":\"cgroup limit\"}");
 	run_event(w, "{\"ev\":\"birth\",\"t\":1000020000000,\"entity\":1,\"pid\":4711,\"ppid\":1,"

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/cpulist.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/lines.h"
@@ -200,9 +201,28 @@ static void test_lines(void)
 	first_code("\xe2\x80", "\xe2\x80");
 }
 
+static void test_cpulist(void)
+{
+	static const char *const bad[] = { "", "x", "-1", "3-1", "0-", "0,", ",1", "0-70000", "0 1",
+		"99999999999999999999", "1-2-3" };
+	const char *list = "0-3,8,10-11";
+
+	T_EQ_I(tg_cpulist_count(list, strlen(list)), 7);
+	T_EQ_I(tg_cpulist_count("0-3\n", 4), 4);
+	T_EQ_I(tg_cpulist_count(list, 4), 0); /* cut behind a comma */
+	for (int cpu = -1; cpu < 13; cpu++)
+		T_EQ_I(tg_cpulist_has(list, strlen(list), cpu),
+			(cpu >= 0 && cpu <= 3) || cpu == 8 || cpu == 10 || cpu == 11);
+	for (size_t i = 0; i < TG_ARRAY_SIZE(bad); i++) {
+		T_EQ_I(tg_cpulist_count(bad[i], strlen(bad[i])), 0);
+		T_OK(!tg_cpulist_has(bad[i], strlen(bad[i]), 0));
+	}
+}
+
 int main(void)
 {
 	test_lines();
+	test_cpulist();
 	struct tg_clocks c = tg_clocks_now();
 
 	T_OK(c.mono_ns > 0 && c.boot_ns >= c.mono_ns - TG_NS_PER_S && c.real_ns > c.boot_ns);

@@ -176,12 +176,12 @@ static void test_limits(void)
 		const char *machine;
 		pid_t root;
 		int64_t cores_milli, memory_bytes;
-		const char *cores_why, *memory_why;
+		const char *cores_why, *memory_why, *cpus;
 	} want[] = {
-		{ "batch_v1", 200, 2000, INT64_C(8589934592), "affinity", "cgroup limit" },
-		{ "hybrid", 300, 4000, 1073741824, "machine", "cgroup limit" },
-		{ "nested_v2", 400, 500, INT64_C(4294967296), "cgroup quota", "cgroup limit" },
-		{ "workstation", 500, 4000, INT64_C(16777216000), "machine", "machine" },
+		{ "batch_v1", 200, 2000, INT64_C(8589934592), "affinity", "cgroup limit", "0,2" },
+		{ "hybrid", 300, 4000, 1073741824, "machine", "cgroup limit", "0-3" },
+		{ "nested_v2", 400, 500, INT64_C(4294967296), "cgroup quota", "cgroup limit", "0-3" },
+		{ "workstation", 500, 4000, INT64_C(16777216000), "machine", "machine", "0-3" },
 	};
 
 	for (size_t i = 0; i < TG_ARRAY_SIZE(want); i++) {
@@ -193,6 +193,7 @@ static void test_limits(void)
 		T_EQ_S(limits.cores_why, want[i].cores_why);
 		T_EQ_I(limits.memory_bytes, want[i].memory_bytes);
 		T_EQ_S(limits.memory_why, want[i].memory_why);
+		T_EQ_S(limits.cpus, want[i].cpus);
 		tg_sampler_free(s);
 	}
 }

@@ -286,6 +286,29 @@ static struct tg_json *file_json(const char *name)
 	return v;
 }
 
+/* JUmPER's lists are of the CPUs that the job may run on */
+static void test_allowed_cpus(void)
+{
+	struct got g;
+	struct tg_json *v;
+	const struct tg_json *cpu;
+
+	run_write(run_path("two.tacho"), RUN_TWO_CPUS);
+	g = magic_of("two.tacho", "%%perfdata_to_json two", "");
+	T_EQ_S(g.err.data, "");
+	got_release(&g);
+	v = file_json("two_perfdata.json");
+	cpu = at(tg_json_at(v, 0), 0, 0); /* cpu0 is the one that was busy in this cell */
+	T_EQ_I(tg_json_len(cpu), 2 + 3);
+	T_NEAR(tg_json_num(at(cpu, 0, 0), -1), 0, 0);
+	T_NEAR(tg_json_num(at(cpu, 3, 0), -1), 0, 0); /* max */
+	cpu = at(tg_json_at(v, 2), 0, 0);
+	T_NEAR(tg_json_num(at(cpu, 2, 1), -1), 80, 1.5); /* mean */
+	tg_json_free(v);
+	tg_json_free(file_json("two_code.json"));
+	unlink(run_path("two.tacho"));
+}
+
 static void test_to_json(void)
 {
 	struct tg_json *v;
@@ -664,6 +687,7 @@ int main(void)
 	test_graphs();
 	test_size();
 	test_to_json();
+	test_allowed_cpus();
 	test_to_variable();
 	test_fifo_is_file();
 	test_tacho();
