@@ -180,7 +180,8 @@ static void test_limits(void)
 	} want[] = {
 		{ "batch_v1", 200, 2000, INT64_C(8589934592), "affinity", "cgroup limit", "0,2" },
 		{ "hybrid", 300, 4000, 1073741824, "machine", "cgroup limit", "0-3" },
-		{ "nested_v2", 400, 500, INT64_C(4294967296), "cgroup quota", "cgroup limit", "0-3" },
+		{ "nested_v2", 400, 500, INT64_C(4294967296), "cgroup quota", "cgroup limit",
+			"0-3" },
 		{ "workstation", 500, 4000, INT64_C(16777216000), "machine", "machine", "0-3" },
 	};
 
