@@ -72,7 +72,7 @@ struct tg_span {
 	uint32_t session;
 	char *id; /* its client's name for it; NULL: unknown, as all below but kind */
 	char *kind, *name, *lane, *code, *attrs;
-	char *status; /* "ok", "error", "aborted", "died", "unknown" */
+	char *status; /* "ok", "error", "aborted", "died", "unknown"; or as below: "running" */
 	int64_t index; /* n-th of its kind in the view, from 0; TG_NO_NUMBER for runs */
 	int64_t count; /* the front end's execution count; TG_NO_NUMBER: unknown */
 	int64_t begin_ns, end_ns; /* monotonic */
@@ -116,6 +116,12 @@ void tg_recording_close(struct tg_recording *r);
  * spans are dropped and indices counted anew. `run` < 0: the last run, when there is one.
  */
 void tg_recording_only_run(struct tg_recording *r, int64_t run);
+
+/*
+ * Give the status "running" to spans without an end that seem to have none yet: nothing of their
+ * kind came after them, and the recorder is at work, as far as `now_ns` (UTC) and the file tell.
+ */
+void tg_recording_tell_running(struct tg_recording *r, int64_t now_ns);
 
 struct tg_span_session *tg_recording_session(const struct tg_recording *r, uint32_t number);
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/paths.h"
 #include "cli/cli.h"
 
@@ -76,6 +77,7 @@ int tg_cli_run_word(const struct tg_word *word, int argc, char **argv)
 	int error = 0, r;
 	struct tg_command c = {
 		.where = TG_IN_CLI,
+		.now_ns = tg_real_ns(),
 		.run = -1,
 		.load_sources = tg_cli_load_sources,
 		.colour = wants_colour(),

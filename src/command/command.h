@@ -59,6 +59,7 @@ struct tg_command {
 	const char *folder; /* or else the newest one in here; NULL: none */
 	const char *why; /* a sentence when both are NULL, or NULL */
 	const char *socket; /* the recorder's, or NULL */
+	int64_t now_ns; /* UTC; what has no end and is recorded at this moment is running */
 	int64_t run; /* number of the run's span: only its cells are seen; -1: the whole file */
 	/*
 	 * What can be measured here. load_sources (or NULL) fills the two at the first need, from a

@@ -104,6 +104,7 @@ int tg_open(struct tg_command *c, const char *name, struct tg_recording **out)
 	tg_buf_release(&path);
 	if (rc != TG_WORD_OK)
 		return rc;
+	tg_recording_tell_running(*out, c->now_ns);
 	/* the kernel's own file may hold earlier runs, too; one that is named is shown whole */
 	if (!name && c->where == TG_IN_NOTEBOOK)
 		tg_recording_only_run(*out, c->run);

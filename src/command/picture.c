@@ -437,6 +437,11 @@ static void add_words(struct work *w)
 	w->chart->headline = tg_buf_detach(&b);
 	for (size_t i = 0; i < w->totals.n_verdicts; i++)
 		tg_buf_addf(&b, "%s%s", b.len ? " · " : "", w->totals.verdict[i]);
+	if (!strcmp(last->status, "running")) {
+		tg_buf_adds(&b, b.len ? " · " : "");
+		tg_span_label(last, &b);
+		tg_buf_adds(&b, " is running");
+	}
 	if (w->totals.missed)
 		tg_buf_addf(&b, "%s%lld %s late and left out", b.len ? " · " : "",
 			(long long)w->totals.missed,

@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include "analyze/totals.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "command/format.h"
 #include "command/jumper.h"
@@ -217,6 +218,7 @@ static void read_request(struct request *q)
 		.file = tg_json_str(tg_json_get(recorder, "file"), NULL),
 		.why = tg_json_str(tg_json_get(q->json, "why"), NULL),
 		.socket = tg_json_str(tg_json_get(recorder, "socket"), NULL),
+		.now_ns = tg_real_ns(),
 		.run = tg_json_int(tg_json_get(recorder, "run"), -1),
 		.settings = q->settings,
 		.load_sources = q->host ? q->host->load_sources : NULL,

@@ -96,12 +96,9 @@ static void spark(struct tg_recording *r, const struct tg_span *span, const stru
 	tg_points_release(&p);
 }
 
-static void describe(const struct tg_command *c, const struct tg_span *span,
-	const struct tg_totals *t, struct tg_buf *out)
+static void describe(const struct tg_span *span, const struct tg_totals *t, struct tg_buf *out)
 {
-	const char *status = strcmp(span->status, "unknown") != 0 ? span->status
-			     : span->open && c->socket            ? "running"
-								  : "end unknown";
+	const char *status = strcmp(span->status, "unknown") != 0 ? span->status : "end unknown";
 
 	if (span->name || span->code)
 		tg_title(out, span, NAME_CHARS);
@@ -146,7 +143,7 @@ static int add_span(struct tg_command *c, struct tg_recording *r, const struct t
 	grid_add(g, &b);
 	tg_fmt_bytes(&b, t.write_bytes);
 	grid_add(g, &b);
-	describe(c, span, &t, &b);
+	describe(span, &t, &b);
 	grid_add(g, &b);
 	return TG_WORD_OK;
 }

@@ -46,12 +46,13 @@ static void on_set(void *ctx, const char *key, const char *json)
 }
 
 /* Run a line of words, cut at blanks, as the command line would with such a folder. */
-static struct capture run_in(const char *folder, const char *line)
+static struct capture run_at(int64_t now_ns, const char *folder, const char *line)
 {
 	struct capture c = { .text = TG_BUF_INIT, .note = TG_BUF_INIT };
 	struct tg_command command = { .where = TG_IN_CLI,
 		.cwd = run_dir(),
 		.folder = folder,
+		.now_ns = now_ns,
 		.run = -1,
 		.out = { &c, on_text, on_note, on_show, on_set } };
 	char *copy = tg_xstrdup(line), *argv[16], *at = copy;
@@ -67,6 +68,11 @@ static struct capture run_in(const char *folder, const char *line)
 	c.err = command.err;
 	free(copy);
 	return c;
+}
+
+static struct capture run_in(const char *folder, const char *line)
+{
+	return run_at(0, folder, line);
 }
 
 static struct capture run(const char *line)
@@ -316,6 +322,81 @@ static void test_lost_marks(void)
 		"1                    1 s      –     –     –        –  b\n");
 	release(&c);
 	unlink(run_path("lost.tacho"));
+}
+
+/* The status of the last cell as all words say it, `s` seconds after the beginning. */
+static void running(const char *file, double s, const char *line, const char *json)
+{
+	struct tg_buf call = TG_BUF_INIT, want = TG_BUF_INIT;
+	int64_t now_ns = RUN_REAL + (int64_t)(s * 1e9);
+	struct capture c;
+
+	tg_buf_addf(&call, "show %s", file);
+	c = run_at(now_ns, NULL, call.data);
+	if (!T_OK(strstr(c.text.data, line)))
+		fprintf(stderr, "# %s at %g: %s", file, s, c.text.data);
+	release(&c);
+	tg_buf_adds(&call, " --json --span -1");
+	tg_buf_addf(&want, "\"status\":\"%s\"", json);
+	c = run_at(now_ns, NULL, call.data);
+	if (!T_OK(strstr(c.text.data, want.data)))
+		fprintf(stderr, "# %s at %g: %s", file, s, c.text.data);
+	release(&c);
+	tg_buf_release(&call);
+	tg_buf_release(&want);
+}
+
+/* A cell without an end: running while the recorder is at work, unknown when that cannot be. */
+static void test_running(void)
+{
+	struct tg_writer *w;
+	struct capture c;
+
+	run_write(run_path("now.tacho"), RUN_NO_END); /* the last sample is of 10.02 s */
+	running("now.tacho", 10.1, "fit(x) · running", "running");
+	running("now.tacho", 25, "fit(x) · running", "running");
+	running("now.tacho", 25.1, "fit(x) · end unknown", "unknown");
+	running("now.tacho", -4.9, "fit(x) · running", "running"); /* another clock */
+	running("now.tacho", -5.1, "fit(x) · end unknown", "unknown");
+	running("run.tacho", 10.1, "fit(x) · error", "error");
+	c = run_at(RUN_REAL + 11 * TG_NS_PER_S, NULL, "chart now.tacho -o now.svg");
+	T_EQ_I(c.result, TG_WORD_OK);
+	release(&c);
+	{
+		struct tg_buf svg = slurp("now.svg");
+
+		T_OK(strstr(svg.data, "[2] is running") != NULL);
+		tg_buf_release(&svg);
+	}
+	c = run_at(RUN_REAL + 11 * TG_NS_PER_S, NULL, "show now.tacho now.tacho");
+	T_OK(strstr(c.text.data, "kernel · running") != NULL);
+	release(&c);
+	/* a sampler that is slow by request */
+	T_EQ_I(tg_writer_open(&w, run_path("now.tacho"), RUN_SESSION, NULL), 0);
+	run_event(w, "{\"ev\":\"interval\",\"t\":1011000000000,\"ns\":60000000000}");
+	run_begin(w, 9, 12, "\"code\":\"slow\"");
+	tg_writer_abandon(w);
+	running("now.tacho", 191, "slow · running", "running");
+	running("now.tacho", 193, "slow · end unknown", "unknown");
+	/* of what began before: no cell runs beside another, nor in an older session */
+	c = run_at(RUN_REAL + 13 * TG_NS_PER_S, NULL, "show now.tacho");
+	T_OK(strstr(c.text.data, "fit(x) · end unknown") != NULL);
+	release(&c);
+	/* an end chunk: its session is over, whatever the time is */
+	T_EQ_I(tg_writer_open(&w, run_path("now.tacho"), RUN_SESSION, NULL), 0);
+	run_begin(w, 10, 13, "\"code\":\"over\"");
+	run_begin(w, 11, 14, "\"code\":\"last\"");
+	tg_writer_finish(w);
+	running("now.tacho", 14, "last · end unknown", "unknown");
+	unlink(run_path("now.tacho"));
+	unlink(run_path("now.svg"));
+	T_EQ_I(tg_writer_open(&w, run_path("now.tacho"), RUN_SESSION, NULL), 0);
+	run_begin(w, 2, 3, "\"code\":\"lost\"");
+	run_begin(w, 3, 4, "\"code\":\"busy\"");
+	tg_writer_abandon(w);
+	running("now.tacho", 4, "lost · end unknown", "running");
+	running("now.tacho", 4, "busy · running", "running");
+	unlink(run_path("now.tacho"));
 }
 
 static void test_hostile_names(void)
@@ -622,6 +703,7 @@ int main(void)
 	test_bad_use();
 	test_damage();
 	test_lost_marks();
+	test_running();
 	test_hostile_names();
 	test_files();
 	test_newest();
