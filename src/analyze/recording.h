@@ -123,6 +123,12 @@ void tg_recording_only_run(struct tg_recording *r, int64_t run);
  */
 void tg_recording_tell_running(struct tg_recording *r, int64_t now_ns);
 
+/*
+ * Whether its reader met damage by now: chunks that nobody wanted yet are not known. If so, `out`
+ * says what of the whole file is lost, which is read once for that.
+ */
+bool tg_recording_damage(const struct tg_recording *r, struct tg_damage *out);
+
 struct tg_span_session *tg_recording_session(const struct tg_recording *r, uint32_t number);
 
 /* Load (at the first call) the peaks of a session. Borrowed. 0 or -errno. */

@@ -119,24 +119,20 @@ static void count(struct tg_buf *out, uint64_t n, const char *one)
 
 void tg_tell_damage(struct tg_command *c, const struct tg_recording *r)
 {
-	const struct tg_damage *d = tg_reader_damage(r->reader);
 	struct tg_buf line = TG_BUF_INIT;
-	struct tg_damage all;
+	struct tg_damage d;
 
-	if (!d->holes && !d->lost_chunks)
+	if (!tg_recording_damage(r, &d))
 		return;
-	/* a chunk that cannot be decoded was counted at each reading, and its bytes not at all */
-	if (tg_reader_verify(r->reader, &all) == 0 && (all.holes || all.lost_chunks))
-		d = &all;
 	tg_buf_adds(&line, "The recording is damaged: ");
-	if (d->holes) {
-		count(&line, d->bytes_skipped, "byte");
+	if (d.holes) {
+		count(&line, d.bytes_skipped, "byte");
 		tg_buf_adds(&line, " skipped in ");
-		count(&line, d->holes, "hole");
+		count(&line, d.holes, "hole");
 	}
-	if (d->lost_chunks) {
-		tg_buf_adds(&line, d->holes ? ", " : "");
-		count(&line, d->lost_chunks, "chunk");
+	if (d.lost_chunks) {
+		tg_buf_adds(&line, d.holes ? ", " : "");
+		count(&line, d.lost_chunks, "chunk");
 		tg_buf_adds(&line, " lost");
 	}
 	tg_buf_adds(&line, "; `verify` says more");

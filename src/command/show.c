@@ -113,8 +113,17 @@ static void describe(const struct tg_span *span, const struct tg_totals *t, stru
 			tg_buf_addf(out, " · %s", t->verdict[i]);
 }
 
+/* Append to a file's line that something of it is lost. */
+static void describe_damage(const struct tg_recording *r, struct tg_buf *out)
+{
+	struct tg_damage damage;
+
+	if (tg_recording_damage(r, &damage))
+		tg_buf_adds(out, out->len ? " · damaged" : "damaged");
+}
+
 static int add_span(struct tg_command *c, struct tg_recording *r, const struct tg_span *span,
-	const char *first, struct grid *g)
+	const char *file, struct grid *g)
 {
 	struct tg_buf b = TG_BUF_INIT;
 	struct tg_totals t;
@@ -124,8 +133,8 @@ static int add_span(struct tg_command *c, struct tg_recording *r, const struct t
 		tg_err_set(&c->err, rc, "Cannot read %s: %s", r->path, strerror(-rc));
 		return TG_WORD_FAILED;
 	}
-	if (first)
-		tg_plain(&b, first, 60);
+	if (file)
+		tg_plain(&b, file, 60);
 	else if (span->index == TG_NO_NUMBER)
 		tg_plain(&b, span->kind, 20);
 	else
@@ -144,8 +153,26 @@ static int add_span(struct tg_command *c, struct tg_recording *r, const struct t
 	tg_fmt_bytes(&b, t.write_bytes);
 	grid_add(g, &b);
 	describe(span, &t, &b);
+	if (file)
+		describe_damage(r, &b);
 	grid_add(g, &b);
 	return TG_WORD_OK;
+}
+
+/* The line of a file in which nothing happened, or is left. */
+static void add_nothing(struct tg_recording *r, const char *file, struct grid *g)
+{
+	struct tg_buf b = TG_BUF_INIT;
+
+	tg_plain(&b, file, 60);
+	grid_add(g, &b);
+	for (int i = 1; i < CELLS - 1; i++) {
+		tg_buf_adds(&b, i == 1 ? "" : "–");
+		grid_add(g, &b);
+	}
+	tg_buf_adds(&b, "nothing was recorded");
+	describe_damage(r, &b);
+	grid_add(g, &b);
 }
 
 static int show_spans(struct tg_command *c, const char *file, const char *selection)
@@ -210,27 +237,37 @@ static int show_json(struct tg_command *c, const char *file, const char *selecti
 
 /* ---- several files ---- */
 
+/* What failed for one of many is a note, and the others go on. */
+static int note_failure(struct tg_command *c)
+{
+	struct tg_buf why = TG_BUF_INIT;
+
+	tg_plain(&why, c->err.text, sizeof(c->err.text));
+	c->out.note(c->out.ctx, why.data);
+	c->err.text[0] = '\0';
+	tg_buf_release(&why);
+	return TG_WORD_FAILED;
+}
+
 /* One line for a file: its last run, or all that happened in it. */
 static int add_file(struct tg_command *c, const char *file, struct grid *g)
 {
 	struct tg_command quiet = *c;
-	struct tg_buf why = TG_BUF_INIT;
 	struct tg_recording *r;
 	const struct tg_span *whole = NULL;
 	const char *base = strrchr(file, '/');
 	int rc = tg_open(&quiet, file, &r);
 
-	if (rc != TG_WORD_OK) {
-		tg_plain(&why, quiet.err.text, sizeof(quiet.err.text));
-		c->out.note(c->out.ctx, why.data);
-		tg_buf_release(&why);
-		return rc;
-	}
+	if (rc != TG_WORD_OK)
+		return note_failure(&quiet);
 	for (size_t i = 0; i < r->n_spans; i++)
 		if (!strcmp(r->span[i].kind, "run") || !whole)
 			whole = &r->span[i];
-	if (whole)
-		rc = add_span(c, r, whole, base ? base + 1 : file, g);
+	base = base ? base + 1 : file;
+	if (!whole)
+		add_nothing(r, base, g);
+	else if (add_span(&quiet, r, whole, base, g) != TG_WORD_OK)
+		rc = note_failure(&quiet);
 	tg_recording_close(r);
 	return rc;
 }
@@ -240,6 +277,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* The recordings in a folder; 0: there are none, or it cannot be read, as a sentence says. */
 static size_t list_folder(struct tg_command *c, const char *name, char ***file)
 {
 	struct tg_buf path = TG_BUF_INIT;
@@ -250,6 +288,8 @@ static size_t list_folder(struct tg_command *c, const char *name, char ***file)
 	tg_resolve(c, name, &path);
 	dir = opendir(path.data);
 	*file = NULL;
+	if (!dir)
+		tg_err_set(&c->err, -errno, "Cannot read %.150s: %s", name, strerror(errno));
 	while (dir && n < FILES_MAX && (entry = readdir(dir))) {
 		if (!tg_is_recording(entry->d_name))
 			continue;
@@ -258,6 +298,8 @@ static size_t list_folder(struct tg_command *c, const char *name, char ***file)
 		TG_GROW(*file, n + 1, cap);
 		(*file)[n++] = tg_xstrdup(path.data);
 	}
+	if (dir && !n)
+		tg_err_set(&c->err, -ENOENT, "There are no recordings in %.150s", name);
 	if (dir)
 		closedir(dir);
 	if (n)
@@ -282,7 +324,6 @@ static int show_files(struct tg_command *c, int n, char **name)
 {
 	struct grid g = { 0 };
 	int result = TG_WORD_OK;
-	size_t shown;
 
 	for (int i = 0; i < n; i++) {
 		char **file = NULL;
@@ -294,10 +335,10 @@ static int show_files(struct tg_command *c, int n, char **name)
 			continue;
 		}
 		n_files = list_folder(c, name[i], &file);
-		if (!n_files) {
-			tg_err_set(&c->err, -ENOENT, "There are no recordings in %.150s", name[i]);
+		if (!n_files && n > 1)
+			note_failure(c);
+		if (!n_files)
 			result = TG_WORD_FAILED;
-		}
 		for (size_t k = 0; k < n_files; k++) {
 			if (add_file(c, file[k], &g) != TG_WORD_OK)
 				result = TG_WORD_FAILED;
@@ -305,8 +346,7 @@ static int show_files(struct tg_command *c, int n, char **name)
 		}
 		free(file);
 	}
-	shown = g.n;
-	if (shown)
+	if (g.n)
 		grid_print(c, &g);
 	grid_release(&g);
 	return result;

@@ -36,7 +36,7 @@ int tg_export_csv(const struct tg_export *e, struct tg_err *err);
 /* {"file","machine","spans","events","processes","columns","rows"}; unknown is null. */
 int tg_export_json(const struct tg_export *e, struct tg_err *err);
 
-/* What `show --json` prints: the sums of each span, and series of at most 150 bins. */
+/* What `show --json` prints: the sums of each span, series of at most 150 bins, what is lost. */
 int tg_export_summary(const struct tg_export *e, struct tg_err *err);
 
 /* ---- for the writers of this folder ---- */

@@ -201,6 +201,23 @@ static int all_series(const struct tg_export *e, struct tg_jw *w)
 	return rc;
 }
 
+/* After all that is read: what is lost of the recording, or null. */
+static void damage(const struct tg_export *e, struct tg_jw *w)
+{
+	struct tg_damage d;
+
+	tg_jw_key(w, "damage");
+	if (!tg_recording_damage(e->recording, &d)) {
+		tg_jw_null(w);
+		return;
+	}
+	tg_jw_begin_object(w);
+	tg_jw_kint(w, "holes", (int64_t)d.holes);
+	tg_jw_kint(w, "bytes_skipped", (int64_t)d.bytes_skipped);
+	tg_jw_kint(w, "lost_chunks", (int64_t)d.lost_chunks);
+	tg_jw_end_object(w);
+}
+
 int tg_export_summary(const struct tg_export *e, struct tg_err *err)
 {
 	struct tg_buf out = TG_BUF_INIT;
@@ -221,6 +238,7 @@ int tg_export_summary(const struct tg_export *e, struct tg_err *err)
 		tg_jw_null(&w);
 		tg_jw_key(&w, "events");
 		tg_export_events(e->recording, &w);
+		damage(e, &w);
 		tg_jw_end_object(&w);
 		tg_buf_addc(&out, '\n');
 		rc = tg_export_flush(e, &out);

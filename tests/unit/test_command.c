@@ -155,6 +155,7 @@ static void test_json_members(void)
 	T_OK(tg_json_is_null(tg_json_get(tg_json_at(spans, 1), "energy_j")));
 	T_OK(tg_json_get(v, "file") && tg_json_get(v, "machine") && tg_json_get(v, "tasks") &&
 		tg_json_get(v, "events"));
+	T_OK(tg_json_is_null(tg_json_get(v, "damage"))); /* it is whole */
 	series = tg_json_get(tg_json_get(v, "series"), "tree.cpu_ns");
 	T_EQ_S(tg_json_str(tg_json_get(series, "unit"), ""), "s/s");
 	T_EQ_I(tg_json_len(tg_json_get(series, "max")), 150);
@@ -258,6 +259,7 @@ static void test_damage(void)
 	static const char *const word[] = { "show hole.tacho", "show hole.tacho --json",
 		"chart hole.tacho -o hole.svg", "export hole.tacho -o -" };
 	struct tg_buf b = slurp("run.tacho");
+	struct tg_json *v;
 	struct capture c;
 
 	memset(b.data + b.len / 2, 0xAA, 64);
@@ -272,6 +274,13 @@ static void test_damage(void)
 		release(&c);
 	}
 	unlink(run_path("hole.svg"));
+	c = run("show hole.tacho --json");
+	v = tg_json_parse(c.text.data, c.text.len, NULL);
+	T_EQ_I(tg_json_int(tg_json_get(tg_json_get(v, "damage"), "holes"), -1), 1);
+	T_EQ_I(tg_json_int(tg_json_get(tg_json_get(v, "damage"), "lost_chunks"), -1), 1);
+	T_OK(tg_json_int(tg_json_get(tg_json_get(v, "damage"), "bytes_skipped"), -1) > 63);
+	tg_json_free(v);
+	release(&c);
 	c = run("verify hole.tacho");
 	T_EQ_I(c.result, TG_WORD_FAILED);
 	T_OK(strstr(c.text.data, "hole.tacho is damaged: ") != NULL);
@@ -434,6 +443,8 @@ static void test_hostile_names(void)
 
 static void test_files(void)
 {
+	struct tg_buf b;
+	struct tg_writer *w;
 	struct capture c;
 
 	T_EQ_I(mkdir(run_path("sub"), 0700), 0);
@@ -448,7 +459,38 @@ static void test_files(void)
 	T_EQ_I(c.result, TG_WORD_FAILED); /* one failed, the other is shown */
 	T_OK(strstr(c.text.data, "\na.tacho  ") != NULL);
 	T_OK(strstr(c.note.data, "c.tacho is not a recording") != NULL);
+	T_EQ_S(c.err.text, "");
 	release(&c);
+	/* one is damaged, one holds nothing, one is no recording, one cannot be read at all */
+	b = slurp("sub/a.tacho");
+	memset(b.data + b.len / 2, 0xAA, 64);
+	spew("sub/d.tacho", b.data, b.len);
+	tg_buf_release(&b);
+	T_EQ_I(tg_writer_open(&w, run_path("sub/e.tacho"), RUN_SESSION, NULL), 0);
+	tg_writer_finish(w);
+	T_EQ_I(symlink("nix", run_path("sub/f.tacho")), 0);
+	c = run("show sub");
+	T_EQ_I(c.result, TG_WORD_FAILED);
+	T_EQ_S(c.err.text, "");
+	T_OK(strstr(c.text.data, "limit\nb.tacho") && strstr(c.text.data, "limit\nd.tacho") &&
+		strstr(c.text.data, "limit · damaged\ne.tacho"));
+	T_OK(strstr(c.text.data, "nothing was recorded\n"));
+	T_OK(strstr(c.note.data, "c.tacho is not a recording") &&
+		strstr(c.note.data, "f.tacho: No such file or directory\n"));
+	release(&c);
+	c = run("show nix sub/a.tacho sub/g");
+	T_EQ_I(c.result, TG_WORD_FAILED);
+	T_OK(strstr(c.text.data, "\na.tacho  ") && strstr(c.note.data, "nix: No such file"));
+	release(&c);
+	for (char *name = (char[]){ "sub/d.tacho" }; name[4] <= 'f'; name[4]++)
+		unlink(run_path(name));
+	T_EQ_I(mkdir(run_path("empty"), 0700), 0);
+	c = run("show empty sub/a.tacho");
+	T_EQ_I(c.result, TG_WORD_FAILED);
+	T_EQ_S(c.note.data, "There are no recordings in empty\n");
+	T_OK(strstr(c.text.data, "\na.tacho  "));
+	release(&c);
+	rmdir(run_path("empty"));
 	unlink(run_path("sub/a.tacho"));
 	unlink(run_path("sub/b.tacho"));
 	unlink(run_path("sub/c.tacho"));
