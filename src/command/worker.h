@@ -20,7 +20,7 @@
 #include "command/command.h"
 
 #define TG_WORKER_MESSAGE_MAX (64u << 20) /* bytes of a request or an answer */
-#define TG_WORKER_IDLE_MS     60000
+#define TG_WORKER_IDLE_MS     120000 /* the proxy, which is there, lets it go before */
 
 /* What only the layer above knows; all may be NULL. */
 struct tg_worker_host {

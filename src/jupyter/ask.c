@@ -167,6 +167,13 @@ static void fail_all(struct tg_proxy *p, const char *sentence)
 	}
 }
 
+/* The worker is gone, and with it every question that no other can be asked. */
+static void fail_gone(struct tg_proxy *p)
+{
+	if (tg_worker_again(&p->worker, p->worker_exe.data, p->options->worker, &p->signals))
+		fail_all(p, SENTENCE_CRASH);
+}
+
 void tg_ask_magic(struct tg_proxy *p, struct tg_request *r)
 {
 	struct tg_buf sentence = TG_BUF_INIT;
@@ -261,7 +268,7 @@ void tg_ask_read(struct tg_proxy *p)
 	int got;
 
 	if (tg_worker_write(&p->worker)) {
-		fail_all(p, SENTENCE_CRASH);
+		fail_gone(p);
 		return;
 	}
 	while ((got = tg_worker_read(&p->worker, &text)) > 0) {
@@ -274,7 +281,7 @@ void tg_ask_read(struct tg_proxy *p)
 	if (got == -EBADMSG)
 		fail_all(p, SENTENCE_BROKEN);
 	else if (got < 0)
-		fail_all(p, SENTENCE_CRASH);
+		fail_gone(p);
 }
 
 /* ---- time ---- */

@@ -493,7 +493,7 @@ int tg_proxy_run(const struct tg_proxy_options *options, struct tg_err *err)
 			.lock_fd = -1,
 			.conn = { .others = TG_BUF_INIT } },
 		.parent_fd = -1,
-		.worker = { .fd = -1, .in = TG_BUF_INIT, .out = TG_BUF_INIT },
+		.worker = { .fd = -1, .in = TG_BUF_INIT, .out = TG_BUF_INIT, .asked = TG_BUF_INIT },
 		.worker_exe = TG_BUF_INIT,
 		.marker = { .off = true,
 			.output = TG_BUF_INIT,

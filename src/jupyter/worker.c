@@ -14,7 +14,9 @@
 
 void tg_worker_init(struct tg_worker *w)
 {
-	*w = (struct tg_worker){ .fd = -1, .out = TG_BUF_INIT, .in = TG_BUF_INIT };
+	*w = (struct tg_worker){
+		.fd = -1, .out = TG_BUF_INIT, .in = TG_BUF_INIT, .asked = TG_BUF_INIT
+	};
 }
 
 /* Where a pid can be noted; NULL: nowhere. */
@@ -39,9 +41,11 @@ void tg_worker_stop(struct tg_worker *w)
 	}
 	tg_buf_release(&w->out);
 	tg_buf_release(&w->in);
+	tg_buf_release(&w->asked);
 	w->pid = 0;
 	w->fd = -1;
 	w->waiting = 0;
+	w->old = false;
 	tg_worker_reap(w);
 }
 
@@ -88,15 +92,46 @@ int tg_worker_ask(struct tg_worker *w, const char *exe, bool own, const struct t
 {
 	unsigned char head[4] = { (unsigned char)len, (unsigned char)(len >> 8),
 		(unsigned char)(len >> 16), (unsigned char)(len >> 24) };
+	bool was = w->fd >= 0;
 	int ret = tg_worker_start(w, exe, own, signals, err);
 
 	if (ret)
 		return ret;
-	if (!w->waiting++)
+	if (!w->waiting++) {
 		w->since_ns = tg_mono_ns();
+		w->old = was;
+	}
+	if (w->old) {
+		tg_buf_add(&w->asked, head, sizeof(head));
+		tg_buf_add(&w->asked, json, len);
+	}
 	tg_buf_add(&w->out, head, sizeof(head));
 	tg_buf_add(&w->out, json, len);
 	tg_worker_write(w); /* a failure shows when its answer is read */
+	return 0;
+}
+
+int tg_worker_again(
+	struct tg_worker *w, const char *exe, bool own, const struct tg_signals *signals)
+{
+	struct tg_buf asked = w->asked;
+	unsigned waiting = w->waiting;
+	int64_t since_ns = w->since_ns;
+	int ret;
+
+	if (!w->old || w->in.len)
+		return -EPIPE;
+	tg_buf_init(&w->asked);
+	tg_worker_stop(w);
+	ret = tg_worker_start(w, exe, own, signals, NULL);
+	if (ret) {
+		tg_buf_release(&asked);
+		return ret;
+	}
+	w->waiting = waiting;
+	w->since_ns = since_ns; /* who asked has waited since then */
+	w->out = asked;
+	tg_worker_write(w);
 	return 0;
 }
 
@@ -155,6 +190,8 @@ int tg_worker_read(struct tg_worker *w, struct tg_buf *out)
 	tg_buf_splice(&w->in, 0, len + 4, NULL, 0);
 	if (w->waiting)
 		w->waiting--;
+	w->old = false;
+	tg_buf_clear(&w->asked);
 	w->since_ns = tg_mono_ns();
 	return 1;
 }

@@ -2,7 +2,8 @@
 /*
  * The link to the worker, which runs magics and writes what cells print: a child with a stream
  * socket as descriptor 3. Messages are a length (32 bits, little-endian) and a JSON object. It is
- * started when it is first asked and never waited for; whatever it does, it costs one answer.
+ * started when it is first asked and never waited for; whatever it does, it costs one answer. It is
+ * let go after a minute without a question, which is decided here alone.
  */
 #ifndef TG_JUPYTER_WORKER_H
 #define TG_JUPYTER_WORKER_H
@@ -27,6 +28,8 @@ struct tg_worker {
 	struct tg_buf out; /* not yet written */
 	struct tg_buf in; /* read, not yet taken */
 	unsigned waiting; /* questions without an answer */
+	bool old; /* it was there before the first of them, and has not said anything since */
+	struct tg_buf asked; /* those questions, while it is old */
 	int64_t since_ns; /* of the last question asked of an idle worker, or the last answer */
 	pid_t gone[TG_WORKER_GONE_MAX]; /* killed, not yet reaped; 0: none */
 };
@@ -50,6 +53,14 @@ int tg_worker_start(struct tg_worker *w, const char *exe, bool own,
 /* Ask; starts a worker when there is none. Same result. */
 int tg_worker_ask(struct tg_worker *w, const char *exe, bool own, const struct tg_signals *signals,
 	const char *json, size_t len, struct tg_err *err);
+
+/*
+ * It is gone: put the questions to another, when it was an old one that had not begun to answer
+ * (it may have left for good reason). Returns 0; -EPIPE when there is nothing to put again, -errno
+ * when none could be started.
+ */
+int tg_worker_again(
+	struct tg_worker *w, const char *exe, bool own, const struct tg_signals *signals);
 
 /* Write what waits to be written. 0 or -EPIPE: it is gone. */
 int tg_worker_write(struct tg_worker *w);

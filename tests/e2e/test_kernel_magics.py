@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import time
 
 import pytest
@@ -143,6 +144,20 @@ def test_worker_dies_while_idle(fake):
     wait_gone(pid)
     assert fake.run("print(1)").text == "1\n"
     assert fake.run("%tacho x").data
+
+
+def test_worker_leaves_as_it_is_asked(fake):
+    """Another is asked, once: who asked does not notice."""
+    fake.run("%tacho x")
+    pid = worker_of(fake)
+    os.kill(pid, signal.SIGSTOP)  # it has the question, and will not answer it
+    msg_id = fake.send("%tacho x")
+    fake.wait_input(msg_id)
+    time.sleep(0.3)
+    os.kill(pid, signal.SIGKILL)
+    result = fake.collect(msg_id)
+    assert request_of(result)["do"] == "magic" and not result.stderr
+    assert worker_of(fake) not in (None, pid)
 
 
 def test_interrupt_does_not_reach_the_worker(fake):

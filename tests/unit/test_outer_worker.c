@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The proxy's side of a worker: one that does not die when it is killed is never waited for. A
- * tracer stands for the file system that hangs: until it lets go, wait(2) finds nobody.
+ * The proxy's side of a worker: one that does not die when it is killed is never waited for (a
+ * tracer stands for the file system that hangs: until it lets go, wait(2) finds nobody); one that
+ * left as it was asked costs nothing.
  */
 #include "tap.h"
 
@@ -14,9 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "command/worker.h"
 #include "jupyter/worker.h"
 
 #include "base/mem.h"
+
+#define HOW "TG_TEST_WORKER" /* what we do as a worker */
 
 /* Holds a process until `release` closes. Returns the tracer, or 0 where that is not allowed. */
 static pid_t hold(pid_t pid, const int release[2])
@@ -86,14 +90,98 @@ static void test_hangs(void)
 	tg_signals_close(&signals);
 }
 
-int main(int argc, char **argv)
+/* Wait for an answer, or for the end. As tg_worker_read. */
+static int wait_answer(struct tg_worker *w, struct tg_buf *out)
 {
-	if (argc > 1 && !strcmp(argv[1], "worker")) {
+	int got;
+
+	tg_buf_clear(out);
+	while (!(got = tg_worker_read(w, out)))
+		poll(&(struct pollfd){ .fd = w->fd, .events = POLLIN }, 1, 1000);
+	return got;
+}
+
+static void test_left(void)
+{
+	static const char *const exe = "/proc/self/exe";
+	struct tg_buf answer = TG_BUF_INIT;
+	struct tg_signals signals;
+	struct tg_worker w;
+	pid_t first;
+
+	tg_worker_init(&w);
+	T_EQ_I(tg_signals_open(&signals), 0);
+	/* two questions to one that was there, and leaves without a word: another gets both */
+	setenv(HOW, "leave", 1);
+	T_EQ_I(tg_worker_start(&w, exe, false, &signals, NULL), 0);
+	first = w.pid;
+	setenv(HOW, "echo", 1);
+	T_EQ_I(tg_worker_ask(&w, exe, false, &signals, "one", 3, NULL), 0);
+	T_EQ_I(tg_worker_ask(&w, exe, false, &signals, "second", 6, NULL), 0);
+	T_EQ_I(wait_answer(&w, &answer), -EPIPE);
+	T_EQ_I(tg_worker_again(&w, exe, false, &signals), 0);
+	T_OK(w.pid > 0 && w.pid != first);
+	T_EQ_I(w.waiting, 2);
+	T_EQ_I(wait_answer(&w, &answer), 1);
+	T_EQ_S(answer.data, "one");
+	T_EQ_I(wait_answer(&w, &answer), 1);
+	T_EQ_S(answer.data, "second");
+	T_EQ_I(w.waiting, 0);
+	/* once: the next one, which leaves as well, was started for the question */
+	setenv(HOW, "leave", 1);
+	kill(w.pid, SIGKILL);
+	T_EQ_I(tg_worker_ask(&w, exe, false, &signals, "three", 5, NULL), 0);
+	T_EQ_I(wait_answer(&w, &answer), -EPIPE);
+	T_EQ_I(tg_worker_again(&w, exe, false, &signals), 0);
+	T_EQ_I(wait_answer(&w, &answer), -EPIPE);
+	T_EQ_I(tg_worker_again(&w, exe, false, &signals), -EPIPE);
+	tg_worker_stop(&w);
+	/* nor where a part of the answer is there: it may have done something already */
+	setenv(HOW, "break", 1);
+	T_EQ_I(tg_worker_start(&w, exe, false, &signals, NULL), 0);
+	T_EQ_I(tg_worker_ask(&w, exe, false, &signals, "four", 4, NULL), 0);
+	T_EQ_I(wait_answer(&w, &answer), -EPIPE);
+	T_EQ_I(tg_worker_again(&w, exe, false, &signals), -EPIPE);
+	tg_worker_stop(&w);
+	tg_signals_close(&signals);
+	tg_buf_release(&answer);
+}
+
+/* The limit of the worker itself must not come in the way of ours. */
+static void test_limits(void)
+{
+	T_OK(TG_WORKER_IDLE_MS / 1000 > TG_WORKER_IDLE_NS / 1000000000 + 10);
+}
+
+static int be_worker(const char *how)
+{
+	char data[64];
+	ssize_t n;
+
+	if (!strcmp(how, "hang")) {
 		prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 		if (write(3, "r", 1) == 1)
 			pause();
 		return 0;
 	}
+	while ((n = read(3, data, sizeof(data))) > 0) {
+		if (!strcmp(how, "leave"))
+			return 0;
+		if (!strcmp(how, "break"))
+			return write(3, data, 4) != 4; /* the length of an answer, and no more */
+		if (write(3, data, (size_t)n) != n)
+			return 1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "worker"))
+		return be_worker(getenv(HOW) ? getenv(HOW) : "hang");
+	test_limits();
+	test_left();
+	unsetenv(HOW);
 	test_hangs();
 	return t_done();
 }
