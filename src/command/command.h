@@ -57,7 +57,8 @@ struct tg_command {
 	const char *cwd; /* relative names start here; NULL: the current folder */
 	const char *file; /* the recording that is meant where none is named; NULL: none */
 	const char *folder; /* or else the newest one in here; NULL: none */
-	const char *why; /* a sentence when both are NULL, or NULL */
+	const char *why; /* a sentence when both are NULL or `file` is not there, or NULL */
+	const char *late; /* why the newest of `file` may be missing, or NULL */
 	const char *socket; /* the recorder's, or NULL */
 	int64_t now_ns; /* UTC; what has no end and is recorded at this moment is running */
 	int64_t run; /* number of the run's span: only its cells are seen; -1: the whole file */

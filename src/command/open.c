@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "analyze/select.h"
 #include "base/lines.h"
@@ -76,6 +77,14 @@ int tg_find(struct tg_command *c, const char *name, struct tg_buf *path)
 		return TG_WORD_OK;
 	}
 	if (c->file) {
+		if (access(c->file, F_OK) < 0 && errno == ENOENT) {
+			tg_err_set(&c->err, -ENOENT, "%s",
+				c->why ? c->why
+				       : "The recording is gone: its file was removed or renamed");
+			return TG_WORD_FAILED;
+		}
+		if (c->late)
+			c->out.note(c->out.ctx, c->late);
 		tg_buf_adds(path, c->file);
 		return TG_WORD_OK;
 	}

@@ -18,6 +18,8 @@
 #include "base/mem.h"
 
 #define FLUSH_MS    500
+#define LATE        "The recorder does not answer: what happened last may be missing"
+#define UNWRITTEN   "What happened last may be missing: the recorder could not write it yet"
 #define END_TRIES   5 /* the end mark of a cell may be read after our flush */
 #define END_WAIT_MS 10
 
@@ -26,6 +28,7 @@ struct request {
 	const struct tg_json *json, *settings;
 	struct tg_messages *messages;
 	struct tg_command c;
+	struct tg_buf why; /* what c.why points to, when the recorder says so */
 	bool flushed;
 };
 
@@ -58,17 +61,45 @@ static void heal_surrogates(char *s, size_t len)
 	}
 }
 
-/* What was marked and sampled up to now must be in the file before it is read. */
+/* {"re":1,"file":"/…/x.tacho","warning":"nothing is recorded: cannot write /…: …"} */
+static void hear(struct request *q, const struct tg_json *hello)
+{
+	const char *warning = tg_json_str(tg_json_get(hello, "warning"), NULL);
+
+	if (tg_json_get(hello, "session") || !warning || !*warning)
+		return;
+	tg_buf_clear(&q->why);
+	tg_buf_addc(&q->why, warning[0] == 'n' ? 'N' : warning[0]);
+	tg_buf_adds(&q->why, warning + 1);
+	q->c.why = q->why.data;
+}
+
+/*
+ * What was marked and sampled up to now must be in the file before it is read. Where that cannot
+ * be had, the command is told why.
+ */
 static void flush(struct request *q)
 {
 	struct tg_json *answer = NULL;
 	struct tg_mark *mark;
 
 	q->flushed = true;
-	if (!q->c.socket || tg_mark_connect(&mark, q->c.socket, NULL) < 0)
+	if (!q->c.socket)
 		return;
-	if (tg_mark_ask_flush(mark, 1) == 0 && tg_mark_wait(mark, 1, FLUSH_MS, &answer) == 1)
+	q->c.late = LATE;
+	if (tg_mark_connect(&mark, q->c.socket, NULL) < 0)
+		return;
+	if (tg_mark_ask_hello(mark, 1) == 0 && tg_mark_ask_flush(mark, 2) == 0 &&
+		tg_mark_wait(mark, 1, FLUSH_MS, &answer) == 1) {
+		hear(q, answer);
 		tg_json_free(answer);
+		q->c.late = q->why.len ? q->why.data : UNWRITTEN;
+		if (tg_mark_wait(mark, 2, FLUSH_MS, &answer) == 1) {
+			if (tg_json_get(answer, "offset"))
+				q->c.late = NULL;
+			tg_json_free(answer);
+		}
+	}
 	tg_mark_close(mark);
 }
 
@@ -182,6 +213,7 @@ static void cell_end(struct request *q, const struct tg_jumper *j)
 		const struct tg_span *cell;
 
 		flush(q);
+		q->c.late = NULL; /* the first magic says so */
 		if (tg_open(&q->c, NULL, &r) != TG_WORD_OK)
 			return;
 		cell = cell_by_id(r, id);
@@ -256,7 +288,7 @@ void tg_worker_answer(
 	char *copy = tg_xmemdup0(request, len);
 	struct tg_err err = { 0 };
 	struct tg_messages messages;
-	struct request q = { .host = host, .messages = &messages };
+	struct request q = { .host = host, .messages = &messages, .why = TG_BUF_INIT };
 	struct tg_json *json;
 
 	heal_surrogates(copy, len);
@@ -271,6 +303,7 @@ void tg_worker_answer(
 	tg_messages_finish(&messages, out);
 	tg_buf_addc(out, '}');
 	tg_messages_release(&messages);
+	tg_buf_release(&q.why);
 	tg_json_free(json);
 	free(copy);
 }

@@ -180,7 +180,8 @@ int tg_run_mark(struct tg_command *c, int argc, char **argv)
 		tg_jw_kstr(&w, argv[i], equals + 1);
 	}
 	tg_jw_end_object(&w);
-	if (rc == TG_WORD_OK && (!c->socket || tg_mark_connect(&mark, c->socket, NULL) < 0)) {
+	if (rc == TG_WORD_OK &&
+		(c->why || !c->socket || tg_mark_connect(&mark, c->socket, NULL) < 0)) {
 		tg_err_set(&c->err, -ENOENT, "%s", c->why ? c->why : "Nothing is recorded now");
 		rc = TG_WORD_FAILED;
 	}

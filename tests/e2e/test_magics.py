@@ -4,8 +4,10 @@
 import base64
 import csv
 import json
+import os
 import re
 import subprocess
+import time
 
 import pytest
 
@@ -177,3 +179,38 @@ def test_file_is_good(start, place, exe):
     kernel.stop()
     verify = subprocess.run([exe, "verify", file], capture_output=True, text=True, check=False)
     assert verify.returncode == 0, verify.stdout + verify.stderr
+
+
+def test_newest_and_running_from_outside(start, tmp_path, exe):
+    env = {**os.environ, "TACHOGRAPH_DIR": str(tmp_path)}
+    kernel = start("recorded", env=env)
+    kernel.run("pass")
+    msg_id = kernel.send("__import__('time').sleep(60)")
+    kernel.wait_input(msg_id)
+    shown = subprocess.run([exe, "show"], env=env, capture_output=True, text=True, check=True)
+    (path,) = tmp_path.glob("*.tacho")
+    assert shown.stderr == f"tachograph: The newest recording: {path}\n"
+    for _ in range(100):  # samples are written once a second
+        lines = shown.stdout.splitlines()
+        if lines[-1].endswith("sleep(60) · running"):
+            break
+        time.sleep(0.1)
+        shown = subprocess.run([exe, "show"], env=env, capture_output=True, text=True, check=True)
+    assert lines[-1].endswith("sleep(60) · running") and lines[-2].endswith("pass")
+
+
+def test_reason_why_nothing_is_recorded(start, tmp_path):
+    # a folder in which root, too, can make no file
+    kernel = start("recorded", env={**os.environ, "TACHOGRAPH_DIR": "/sys/kernel"})
+    for code in ("%tacho show", "%tacho verify", "%%display_graph_for_all", "%tacho mark x"):
+        result = kernel.run(code)
+        assert result.status == "ok" and result.stderr.splitlines()[-1].startswith(
+            "Nothing is recorded: ")
+    kernel = start("recorded", env={**os.environ, "TACHOGRAPH_DIR": str(tmp_path)})
+    kernel.run("pass")
+    kernel.run("%tacho show")
+    for path in tmp_path.glob("*.tacho"):
+        path.unlink()
+    result = kernel.run("%tacho show")
+    assert result.stderr.splitlines()[-1] == (
+        "The recording is gone: its file was removed or renamed")

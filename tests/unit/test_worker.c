@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -541,6 +542,105 @@ static void test_cell_end(void)
 	T_EQ_S(g.err.data, "");
 }
 
+/* Answers of a recorder to hello and flush; NULL: none. */
+struct recorder {
+	int listener;
+	const char *hello, *flush;
+};
+
+static void *play_recorder(void *arg)
+{
+	struct recorder *r = arg;
+	int fd = accept(r->listener, NULL, NULL);
+	char text[4096];
+	ssize_t n;
+
+	while ((n = recv(fd, text, sizeof(text) - 1, 0)) > 0) {
+		const char *answer;
+
+		text[n] = '\0';
+		answer = strstr(text, "\"hello\"") ? r->hello : r->flush;
+		if (answer)
+			T_OK(send(fd, answer, strlen(answer), MSG_NOSIGNAL) > 0);
+	}
+	close(fd);
+	return NULL;
+}
+
+/* A magic about `file`, whose recorder answers so, or does not run at all (NULL). */
+static struct got magic_with(struct recorder *r, const char *file, const char *code)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	struct tg_buf request = TG_BUF_INIT;
+	pthread_t thread;
+	struct got g;
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", run_path("sock"));
+	if (r) {
+		r->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+		T_EQ_I(bind(r->listener, (struct sockaddr *)&a, sizeof(a)), 0);
+		T_EQ_I(listen(r->listener, 1), 0);
+		pthread_create(&thread, NULL, play_recorder, r);
+	}
+	tg_buf_addf(&request,
+		"{\"n\":7,\"do\":\"magic\",\"code\":\"%s\",\"recorder\":{\"file\":\"%s\","
+		"\"socket\":\"%s\",\"run\":1}}",
+		code, run_path(file), a.sun_path);
+	g = ask(request.data);
+	tg_buf_release(&request);
+	if (r) {
+		pthread_join(thread, NULL);
+		close(r->listener);
+		unlink(a.sun_path);
+	}
+	return g;
+}
+
+/* Where nothing could be recorded the recorder's reason is told, not that a file is missing. */
+static void test_recorder_reasons(void)
+{
+	struct recorder full = { .hello = "{\"re\":1,\"file\":\"/x\",\"warning\":\"nothing is "
+					  "recorded: cannot write /x: No space left on device\"}",
+		.flush = "{\"re\":2,\"error\":\"nothing is recorded\"}" };
+	struct recorder well = { .hello = "{\"re\":1,\"file\":\"/x\",\"session\":1}",
+		.flush = "{\"re\":2,\"offset\":99}" };
+	struct recorder hung = { .hello = "{\"re\":1,\"file\":\"/x\",\"session\":1}" };
+	struct recorder stopped = { 0 };
+	static const char *const code[] = { "%tacho show", "%tacho verify", "%tacho mark x",
+		"%tacho export -o x.csv", "%tacho chart", "%%display_graph_for_last" };
+	struct got g;
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(code); i++) {
+		g = magic_with(&full, "nix.tacho", code[i]);
+		T_EQ_S(g.err.data,
+			"Nothing is recorded: cannot write /x: No space left on device\n");
+		got_release(&g);
+	}
+	g = magic_with(&well, "nix.tacho", "%tacho show");
+	T_EQ_S(g.err.data, "The recording is gone: its file was removed or renamed\n");
+	got_release(&g);
+	g = magic_with(&well, "run.tacho", "%tacho show");
+	T_EQ_S(g.err.data, "");
+	T_OK(strstr(g.out.data, "\n2  ") != NULL);
+	got_release(&g);
+	g = magic_with(&hung, "run.tacho", "%tacho show");
+	T_EQ_S(g.err.data,
+		"What happened last may be missing: the recorder could not write it yet\n");
+	T_OK(strstr(g.out.data, "\n2  ") != NULL);
+	got_release(&g);
+	g = magic_with(&stopped, "run.tacho", "%tacho show");
+	T_EQ_S(g.err.data, "The recorder does not answer: what happened last may be missing\n");
+	T_OK(strstr(g.out.data, "\n2  ") != NULL);
+	got_release(&g);
+	g = magic_with(NULL, "run.tacho", "%tacho show");
+	T_EQ_S(g.err.data, "The recorder does not answer: what happened last may be missing\n");
+	T_OK(strstr(g.out.data, "\n2  ") != NULL);
+	got_release(&g);
+	g = magic_with(&stopped, "run.tacho", "%tacho help"); /* reads nothing */
+	T_EQ_S(g.err.data, "");
+	got_release(&g);
+}
+
 /* Whatever is missing or damaged: a sentence, at once. */
 static void test_no_recording(void)
 {
@@ -558,7 +658,7 @@ static void test_no_recording(void)
 	T_EQ_S(g.out.data, "");
 	got_release(&g);
 	g = magic_of("nix.tacho", "%%display_graph_for_last", "");
-	T_OK(strstr(g.err.data, "No such file or directory") != NULL);
+	T_EQ_S(g.err.data, "The recording is gone: its file was removed or renamed\n");
 	got_release(&g);
 	run_write(run_path("none.tacho"), RUN_NO_CELLS);
 	g = magic_of("none.tacho", "%%display_graph_for_last", "");
@@ -694,6 +794,7 @@ int main(void)
 	test_set();
 	test_cell_end();
 	test_no_recording();
+	test_recorder_reasons();
 	test_bad_requests();
 	test_surrogate();
 	test_serve();
