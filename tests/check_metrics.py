@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/metrics.md is what `tachograph list --markdown` prints. Usage: check_metrics.py EXE FILE"""
+"""docs/metrics.md is what `tachograph list --markdown` prints, and src/ names no other metric.
+
+Usage: check_metrics.py EXE FILE SRC
+"""
 
 import pathlib
+import re
 import subprocess
 import sys
 
 
 def main():
-    exe, path = sys.argv[1:]
+    exe, path, src = sys.argv[1:]
     run = subprocess.run([exe, "list", "--markdown"], capture_output=True, text=True, check=False)
     if run.returncode:
         sys.exit(f"list failed: {run.stderr}")
@@ -15,6 +19,11 @@ def main():
         sys.exit("list does not know tree.cpu_ns")
     if run.stdout != pathlib.Path(path).read_text(encoding="utf-8"):
         sys.exit(f"{path} is old: run `tachograph list --markdown > docs/metrics.md`")
+    known = set(re.findall(r"^\| `([a-z.0-9_]+)`", run.stdout, re.M))
+    for file in sorted(pathlib.Path(src).rglob("*.c")):
+        used = set(re.findall(r'"([a-z]+\.[a-z0-9]+_[a-z0-9_]+)"', file.read_text(encoding="utf-8")))
+        if file.parent.name != "sample" and used - known:
+            sys.exit(f"{file}: no source gives {', '.join(sorted(used - known))}")
 
 
 main()

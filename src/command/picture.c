@@ -46,7 +46,6 @@ static const struct plan plans[] = {
 		{ { "core.busy_ns", NULL, TG_HUE_CPU, 0, false } } },
 	{ "memory", "Memory", AS_BYTES, false, true,
 		{ { "tree.rss_bytes", "RSS", TG_HUE_MEMORY, AREA, false },
-			{ "tree.pss_bytes", "PSS", TG_HUE_MEMORY, DASH, false },
 			{ "node.mem_used_bytes", "machine", TG_HUE_OTHER, PALE, true } } },
 	{ "io-bytes", "Disk", AS_BYTES_PER_S, false, true,
 		{ { "tree.read_bytes", "read", TG_HUE_READ, AREA, false },
