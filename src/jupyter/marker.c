@@ -60,6 +60,7 @@ static void launch(struct tg_marker *m)
 		tg_marker_off(m, err.text);
 		return;
 	}
+	tg_buf_clear(&m->refusal);
 	tg_mark_ask_hello(m->mark, ++m->question);
 	m->hello_ns = tg_mono_ns();
 }
@@ -74,6 +75,7 @@ void tg_marker_start(
 	*m = (struct tg_marker){ .output = TG_BUF_INIT,
 		.file = TG_BUF_INIT,
 		.socket = TG_BUF_INIT,
+		.refusal = TG_BUF_INIT,
 		.why = TG_BUF_INIT,
 		.warning = TG_BUF_INIT,
 		.warned = TG_BUF_INIT,
@@ -103,6 +105,7 @@ void tg_marker_release(struct tg_marker *m)
 	tg_buf_release(&m->output);
 	tg_buf_release(&m->file);
 	tg_buf_release(&m->socket);
+	tg_buf_release(&m->refusal);
 	tg_buf_release(&m->why);
 	tg_buf_release(&m->warning);
 	tg_buf_release(&m->warned);
@@ -121,15 +124,53 @@ void tg_marker_off(struct tg_marker *m, const char *why)
 	tg_buf_addf(&m->warning, "tachograph: nothing is recorded: %s\n", why);
 }
 
-/* The recorder is gone. */
+/*
+ * {"re":1,"file":"/…/x.tacho","socket":"/…/kernel-….sock","session":1,"warning":"…"}
+ * {"end":"cannot listen at /…/kernel-….sock: Address already in use"}
+ */
+static void take_news(struct tg_marker *m, const struct tg_json *answer)
+{
+	const char *file = tg_json_str(tg_json_get(answer, "file"), NULL),
+		   *socket = tg_json_str(tg_json_get(answer, "socket"), NULL),
+		   *warning = tg_json_str(tg_json_get(answer, "warning"), NULL),
+		   *end = tg_json_str(tg_json_get(answer, "end"), NULL);
+
+	if (file) {
+		tg_buf_clear(&m->file);
+		tg_buf_adds(&m->file, file);
+	}
+	if (socket) {
+		tg_buf_clear(&m->socket);
+		tg_buf_adds(&m->socket, socket);
+	}
+	if (end) {
+		tg_buf_clear(&m->refusal);
+		tg_buf_adds(&m->refusal, end);
+	}
+	if (warning && strcmp(warning, m->warned.data)) {
+		tg_buf_clear(&m->warned);
+		tg_buf_adds(&m->warned, warning);
+		tg_buf_clear(&m->warning);
+		tg_buf_addf(&m->warning, "tachograph: %s\n", warning);
+	}
+}
+
+/* The recorder is gone. One that could not begin gets a second try, too: its reason may have gone.
+ */
 static void lost(struct tg_marker *m)
 {
 	int64_t now = tg_mono_ns();
+	struct tg_json *last;
 
+	while (tg_mark_answer(m->mark, &last) > 0) {
+		take_news(m, last);
+		tg_json_free(last);
+	}
 	tg_mark_close(m->mark);
 	m->mark = NULL;
 	if (m->died_ns && now - m->died_ns < TWICE_NS)
-		tg_marker_off(m, "the recorder ended twice within a minute");
+		tg_marker_off(m, m->refusal.len ? m->refusal.data
+						: "the recorder ended twice within a minute");
 	m->died_ns = now;
 	m->again_ns = now + AGAIN_NS;
 }
@@ -327,29 +368,6 @@ int64_t tg_marker_ask_usage(struct tg_marker *m)
 	return m->question;
 }
 
-/* {"re":1,"file":"/…/x.tacho","socket":"/…/kernel-….sock","session":1,"warning":"…"} */
-static void take_hello(struct tg_marker *m, const struct tg_json *answer)
-{
-	const char *file = tg_json_str(tg_json_get(answer, "file"), NULL),
-		   *socket = tg_json_str(tg_json_get(answer, "socket"), NULL),
-		   *warning = tg_json_str(tg_json_get(answer, "warning"), NULL);
-
-	if (file) {
-		tg_buf_clear(&m->file);
-		tg_buf_adds(&m->file, file);
-	}
-	if (socket) {
-		tg_buf_clear(&m->socket);
-		tg_buf_adds(&m->socket, socket);
-	}
-	if (warning && strcmp(warning, m->warned.data)) {
-		tg_buf_clear(&m->warned);
-		tg_buf_adds(&m->warned, warning);
-		tg_buf_clear(&m->warning);
-		tg_buf_addf(&m->warning, "tachograph: %s\n", warning);
-	}
-}
-
 int64_t tg_marker_answer(struct tg_marker *m, struct tg_json **answer)
 {
 	*answer = NULL;
@@ -364,7 +382,7 @@ int64_t tg_marker_answer(struct tg_marker *m, struct tg_json **answer)
 		n = tg_json_int(tg_json_get(*answer, "re"), 0);
 		if (n > 0 && !tg_json_get(*answer, "file"))
 			return n;
-		take_hello(m, *answer);
+		take_news(m, *answer);
 		tg_json_free(*answer);
 		*answer = NULL;
 	}

@@ -25,6 +25,7 @@ struct tg_marker {
 	char unique[12]; /* begins the ids of our spans */
 	struct tg_buf output; /* the file we ask for */
 	struct tg_buf file, socket; /* what the recorder says it writes, and where it listens */
+	struct tg_buf refusal; /* why the last recorder could not begin */
 	struct tg_buf why; /* a sentence when nothing is recorded */
 	struct tg_buf warning; /* to be shown once; the one who shows it clears it */
 	struct tg_buf warned; /* the last one of the recorder's */

@@ -499,6 +499,7 @@ int tg_proxy_run(const struct tg_proxy_options *options, struct tg_err *err)
 			.output = TG_BUF_INIT,
 			.file = TG_BUF_INIT,
 			.socket = TG_BUF_INIT,
+			.refusal = TG_BUF_INIT,
 			.why = TG_BUF_INIT,
 			.warning = TG_BUF_INIT,
 			.warned = TG_BUF_INIT,

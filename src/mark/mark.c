@@ -341,6 +341,8 @@ int tg_mark_ask_usage(struct tg_mark *m, int64_t n)
 
 int tg_mark_answer(struct tg_mark *m, struct tg_json **answer)
 {
+	bool reset = false;
+
 	*answer = NULL;
 	if (!m->in)
 		m->in = tg_xmalloc(TG_MARK_DATAGRAM_MAX);
@@ -349,6 +351,11 @@ int tg_mark_answer(struct tg_mark *m, struct tg_json **answer)
 
 		if (n < 0 && errno == EINTR)
 			continue;
+		/* told once of one that left with something unread; its last words are behind it */
+		if (n < 0 && errno == ECONNRESET && !reset) {
+			reset = true;
+			continue;
+		}
 		if (n < 0 && errno == EAGAIN)
 			return 0;
 		if (n <= 0) {

@@ -23,7 +23,7 @@
  *
  * "t" is CLOCK_MONOTONIC; absent means the moment of reading. What is not understood is answered
  * with {"error":sentence} (and "re" where there was an "n") and changes nothing. A recorder that
- * could not begin says why in the same way before it closes the socket.
+ * cannot begin says why, with {"end":sentence}, before it closes the socket.
  */
 #ifndef TG_MARK_PROTOCOL_H
 #define TG_MARK_PROTOCOL_H

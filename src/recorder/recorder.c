@@ -279,7 +279,8 @@ static int become_the_one(struct recorder *r, struct tg_err *err)
 		if (tg_lock_hand_over(r->socket_path.data, r->o.fd, r->o.root) == 0)
 			return 0;
 		if (tg_mono_ns() > until)
-			return -EWOULDBLOCK;
+			return tg_err_set(err, -EWOULDBLOCK,
+				"another recorder holds %s and does not answer", r->lock_path.data);
 		usleep(20000); /* it has not begun to listen, or is about to let go */
 	}
 }
@@ -325,7 +326,7 @@ static void say_failed(int fd, const char *sentence)
 {
 	struct tg_buf out = TG_BUF_INIT;
 
-	tg_buf_adds(&out, "{\"error\":");
+	tg_buf_adds(&out, "{\"end\":");
 	tg_json_quote(&out, sentence, strlen(sentence));
 	tg_buf_addc(&out, '}');
 	if (send(fd, out.data, out.len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
@@ -345,9 +346,6 @@ static int record(struct recorder *r, struct tg_err *err)
 		return tg_err_set(err, listening, "cannot listen at %s: %s", r->socket_path.data,
 			strerror(-listening));
 	r->clients = tg_clients_new(listening, &hooks);
-	if (r->o.fd >= 0)
-		tg_clients_add(r->clients, r->o.fd);
-	r->o.fd = -1;
 	tg_session_json(&session, &r->o, &clocks);
 	result = tg_output_start(&r->output, r->o.output, session.data, r->o.queue_bytes,
 		!strcmp(r->o.what, "kernel"));
@@ -356,6 +354,9 @@ static int record(struct recorder *r, struct tg_err *err)
 		tg_err_set(err, result, "cannot start a thread: %s", strerror(-result));
 		unlink(r->socket_path.data);
 	} else {
+		if (r->o.fd >= 0)
+			tg_clients_add(r->clients, r->o.fd);
+		r->o.fd = -1;
 		r->opening_until = tg_mono_ns() + OPENING_NS;
 		r->root = r->o.root;
 		loop(r);

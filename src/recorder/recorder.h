@@ -26,7 +26,7 @@ struct tg_recorder_options {
 /*
  * Record until the end. When another recorder has this id, the starter's socket is handed to that
  * one and 0 returned. Blocks SIGTERM, SIGINT and SIGHUP in the caller. 0, or -errno with a
- * sentence in `err` (not NULL), which the starter gets as {"error":sentence}, too.
+ * sentence in `err` (not NULL), which the starter gets as {"end":sentence}, too.
  */
 int tg_recorder_run(const struct tg_recorder_options *options, struct tg_err *err);
 

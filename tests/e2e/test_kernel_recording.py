@@ -19,14 +19,17 @@ def recorder_of(kernel):
     if not request["recorder"]:
         return None
     name = pathlib.Path(request["recorder"]["socket"]).stem
-    for folder in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            line = (folder / "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if b"recorder" in line and name.encode() in line:
-            return int(folder.name)
-    return None
+    end = time.monotonic() + LONG
+    while time.monotonic() < end:  # one that was just forked has no command line of its own yet
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                line = (folder / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if b"recorder" in line and name.encode() in line:
+                return int(folder.name)
+        time.sleep(0.02)
+    raise TimeoutError(f"no recorder {name}")
 
 
 @pytest.fixture
@@ -154,6 +157,29 @@ def test_recorder_is_started_again_then_given_up(recording):
     request = json.loads(kernel.run("%tacho x").data[0])
     assert request["recorder"] is None and "twice within a minute" in request["why"]
     assert kernel.run("%%tacho\n'goes on'").data == ["'goes on'"]
+
+
+def test_recorder_that_cannot_begin_says_why(recording):
+    kernel = recording.start()
+    socket = pathlib.Path(json.loads(kernel.run("%tacho x").data[0])["recorder"]["socket"])
+    recorder = recorder_of(kernel)
+    os.kill(recorder, signal.SIGSTOP)
+    socket.unlink()
+    socket.mkdir()  # where the next one wants to listen
+    try:
+        os.kill(recorder, signal.SIGKILL)
+        wait_gone(recorder)
+        said = ""
+        for _ in range(int(LONG / 0.1)):
+            said += kernel.run("1").stderr
+            if said:
+                break
+            time.sleep(0.1)
+        assert said == f"tachograph: nothing is recorded: cannot listen at {socket}: Address already in use\n"
+        assert json.loads(kernel.run("%tacho x").data[0])["why"] == (
+            f"Nothing is recorded: cannot listen at {socket}: Address already in use.")
+    finally:
+        socket.rmdir()
 
 
 def test_cell_outlives_its_recorder(recording):

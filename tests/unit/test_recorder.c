@@ -300,27 +300,30 @@ static void test_set_and_restart(void)
 }
 
 /* One that cannot begin says why to its starter before it goes. */
-static void test_cannot_begin(void)
+static void cannot_begin(const char *in_the_way, const char *expected)
 {
-	char *lock = path_of("tachograph/bad.lock");
+	char *path = path_of(in_the_way);
 	struct tg_json *answer = NULL;
-	const char *why;
 	struct tg_mark *m;
+	const char *why;
 	int r = 0;
 
-	T_EQ_I(mkdir(lock, 0700), 0); /* where its lock should be */
+	T_EQ_I(mkdir(path, 0700), 0);
 	m = start("bad", 0);
+	tg_mark_ask_hello(m, 1); /* will never be read, which is an error on our side */
 	for (int i = 0; i < WAIT_MS / 10 && r == 0; i++) {
 		usleep(10000);
 		r = tg_mark_answer(m, &answer);
 	}
 	T_EQ_I(r, 1);
-	why = tg_json_str(tg_json_get(answer, "error"), "");
-	T_OK(strstr(why, "bad.lock") != NULL);
+	why = tg_json_str(tg_json_get(answer, "end"), "");
+	T_OK(strstr(why, path) != NULL);
+	T_OK(strstr(why, expected) != NULL);
 	tg_json_free(answer);
 	wait_end(m);
 	tg_mark_close(m);
-	free(lock);
+	T_EQ_I(rmdir(path), 0);
+	free(path);
 }
 
 int main(void)
@@ -335,6 +338,7 @@ int main(void)
 	test_late();
 	test_short_cells();
 	test_set_and_restart();
-	test_cannot_begin();
+	cannot_begin("tachograph/bad.lock", "cannot open ");
+	cannot_begin("tachograph/bad.sock", "cannot listen at ");
 	return tear_down();
 }
