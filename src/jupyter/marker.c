@@ -66,7 +66,7 @@ static void launch(struct tg_marker *m)
 }
 
 void tg_marker_start(
-	struct tg_marker *m, const struct tg_requests *requests, const char *id, const char *what)
+	struct tg_marker *m, struct tg_requests *requests, const char *id, const char *what)
 {
 	const char *interval = getenv("TACHOGRAPH_INTERVAL"), *code = getenv("TACHOGRAPH_CODE");
 	struct tg_err err = { 0 };
@@ -120,7 +120,6 @@ void tg_marker_off(struct tg_marker *m, const char *why)
 	m->off = true;
 	tg_buf_clear(&m->why);
 	tg_buf_addf(&m->why, "Nothing is recorded: %s.", why);
-	tg_buf_clear(&m->warning);
 	tg_buf_addf(&m->warning, "tachograph: nothing is recorded: %s\n", why);
 }
 
@@ -150,7 +149,6 @@ static void take_news(struct tg_marker *m, const struct tg_json *answer)
 	if (warning && strcmp(warning, m->warned.data)) {
 		tg_buf_clear(&m->warned);
 		tg_buf_adds(&m->warned, warning);
-		tg_buf_clear(&m->warning);
 		tg_buf_addf(&m->warning, "tachograph: %s\n", warning);
 	}
 }
@@ -191,11 +189,19 @@ static void begin_run(struct tg_marker *m, bool resumed)
 	tg_mark_begin(m->mark, &span);
 }
 
-/* -EAGAIN is a mark that was dropped and counted: nothing to do. */
 static void look_at(struct tg_marker *m, int result)
 {
 	if (result == -EPIPE)
 		lost(m);
+}
+
+/* Cells are missing in the recording, which says so, too. */
+static void tell_lost(struct tg_marker *m)
+{
+	if (!m->told_lost)
+		tg_buf_adds(&m->warning, "tachograph: the recorder takes no more marks, "
+					 "some cells are missing from the recording\n");
+	m->told_lost = true;
 }
 
 void tg_marker_run(struct tg_marker *m, pid_t pid, const char *kernel)
@@ -289,9 +295,9 @@ static void again(struct tg_marker *m)
 	if (!m->mark || !m->root)
 		return;
 	begin_run(m, true);
-	for (const struct tg_request *r = m->requests->first; r; r = r->next)
+	for (struct tg_request *r = m->requests->first; r; r = r->next)
 		if (r->begun && !r->ended)
-			begin_cell(m, r, true);
+			r->untold = begin_cell(m, r, true) < 0;
 }
 
 /* Whether a recorder is there to be told of an edge. */
@@ -305,6 +311,7 @@ static bool ready(struct tg_marker *m)
 void tg_marker_begin(struct tg_marker *m, struct tg_request *r)
 {
 	bool was = m->mark;
+	int ret;
 
 	if (!ready(m) || !was)
 		return; /* a new one was told of this cell too */
@@ -312,14 +319,18 @@ void tg_marker_begin(struct tg_marker *m, struct tg_request *r)
 		tg_mark_ask_hello(m->mark, ++m->question);
 		m->hello_ns = tg_mono_ns();
 	}
-	look_at(m, begin_cell(m, r, false));
+	ret = begin_cell(m, r, false);
+	r->untold = ret < 0;
+	if (ret == -EAGAIN)
+		tell_lost(m);
+	look_at(m, ret);
 }
 
 void tg_marker_end(struct tg_marker *m, struct tg_request *r)
 {
 	struct tg_buf id = TG_BUF_INIT;
 
-	if (!ready(m))
+	if (!ready(m) || r->untold)
 		return;
 	tg_marker_span_id(m, r, &id);
 	for (int i = 0; i < 2 && ready(m); i++) {
@@ -336,6 +347,13 @@ void tg_marker_tick(struct tg_marker *m)
 {
 	if (tg_mono_ns() >= tg_marker_deadline(m))
 		again(m);
+	if (tg_marker_waits(m))
+		look_at(m, tg_mark_resume(m->mark));
+}
+
+bool tg_marker_waits(const struct tg_marker *m)
+{
+	return m->mark && tg_mark_waits(m->mark);
 }
 
 int64_t tg_marker_deadline(const struct tg_marker *m)

@@ -27,10 +27,11 @@ struct tg_marker {
 	struct tg_buf file, socket; /* what the recorder says it writes, and where it listens */
 	struct tg_buf refusal; /* why the last recorder could not begin */
 	struct tg_buf why; /* a sentence when nothing is recorded */
-	struct tg_buf warning; /* to be shown once; the one who shows it clears it */
+	struct tg_buf warning; /* lines to be shown once; the one who shows them clears it */
 	struct tg_buf warned; /* the last one of the recorder's */
 	struct tg_buf kernel; /* name of the user's kernel */
-	const struct tg_requests *requests; /* where open cells are found */
+	struct tg_requests *requests; /* where open cells are found */
+	bool told_lost; /* the user knows that cells are missing */
 	pid_t root;
 	int64_t run_ns; /* when the user's kernel began */
 	int64_t interval_ns; /* 0: the default */
@@ -45,7 +46,7 @@ struct tg_marker {
  * names the file: the notebook, or the kernel. `requests` are borrowed.
  */
 void tg_marker_start(
-	struct tg_marker *m, const struct tg_requests *requests, const char *id, const char *what);
+	struct tg_marker *m, struct tg_requests *requests, const char *id, const char *what);
 void tg_marker_release(struct tg_marker *m); /* the recorder goes on */
 
 /* No recording; `why` is a sentence. */
@@ -59,7 +60,10 @@ void tg_marker_run_end(struct tg_marker *m, int code, int signal, const char *st
 void tg_marker_begin(struct tg_marker *m, struct tg_request *r);
 void tg_marker_end(struct tg_marker *m, struct tg_request *r);
 
-/* Start a recorder in a dead one's place when it is time to; INT64_MAX: never. */
+/*
+ * Start a recorder in a dead one's place when it is time to (INT64_MAX: never), and tell one that
+ * listens again what waits.
+ */
 void tg_marker_tick(struct tg_marker *m);
 int64_t tg_marker_deadline(const struct tg_marker *m);
 
@@ -71,6 +75,9 @@ void tg_marker_bye(struct tg_marker *m);
 
 /* To poll for reading; -1: none. */
 int tg_marker_fd(const struct tg_marker *m);
+
+/* Whether to poll for writing, too. */
+bool tg_marker_waits(const struct tg_marker *m);
 
 /* Ask for the use of the machine. Returns the number of the question, or 0 when none can be asked.
  */

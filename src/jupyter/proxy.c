@@ -388,7 +388,7 @@ static void turn(struct tg_proxy *p, struct tg_err *err)
 		[SIGNALS] = { NULL, p->signals.fd, in, 0 },
 		[PARENT] = watch(p, p->parent_fd, false),
 		[WORKER] = watch(p, p->worker.fd, p->worker.out.len),
-		[RECORDER] = watch(p, tg_marker_fd(&p->marker), false),
+		[RECORDER] = watch(p, tg_marker_fd(&p->marker), tg_marker_waits(&p->marker)),
 		[SUBSCRIPTION] = { p->outer[TG_IOPUB], 0, in, 0 },
 		[HEARTBEAT] = { p->outer[TG_HB], 0, in, 0 },
 		[IOPUB] = { p->inner.socket[TG_IOPUB], 0, iopub, 0 },

@@ -41,6 +41,7 @@ struct tg_request {
 	bool started; /* its execute_input went by */
 	bool failed; /* an error went by */
 	struct tg_buf code; /* decoded, as the user wrote it */
+	bool untold; /* its beginning was lost on the way to the recorder */
 	bool begun, ended; /* span */
 	bool prepared; /* a worker was started for what it may print */
 	uint64_t span;

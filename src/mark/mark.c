@@ -15,11 +15,15 @@
 #include "mark/protocol.h"
 #include "mark/start.h"
 
+#define KEPT_MAX (64u << 10) /* bytes of ends that wait: some hundred */
+
 struct tg_mark {
 	int fd;
 	bool gone;
-	uint64_t dropped;
+	uint64_t dropped,
+		told; /* marks that are lost, and how many of them the recorder knows of */
 	struct tg_buf out;
+	struct tg_buf kept; /* ends that wait, each behind its length, a uint32_t */
 	char *in; /* TG_MARK_DATAGRAM_MAX bytes, made at the first answer */
 };
 
@@ -29,6 +33,7 @@ static struct tg_mark *new_mark(int fd)
 
 	m->fd = fd;
 	tg_buf_init(&m->out);
+	tg_buf_init(&m->kept);
 	return m;
 }
 
@@ -123,6 +128,7 @@ void tg_mark_close(struct tg_mark *m)
 		return;
 	close(m->fd);
 	tg_buf_release(&m->out);
+	tg_buf_release(&m->kept);
 	free(m->in);
 	free(m);
 }
@@ -137,22 +143,63 @@ uint64_t tg_mark_dropped(const struct tg_mark *m)
 	return m->dropped;
 }
 
-/* Send what is in m->out. EMSGSIZE and ENOBUFS are as good as a full queue. */
-static int send_out(struct tg_mark *m)
+/* 0, -EAGAIN or -EPIPE. EMSGSIZE and ENOBUFS are as good as a full queue. */
+static int send_now(struct tg_mark *m, const char *data, size_t len)
 {
 	ssize_t n = -1;
 
-	if (!m->gone && m->out.len <= TG_MARK_DATAGRAM_MAX) {
+	if (!m->gone && len <= TG_MARK_DATAGRAM_MAX) {
 		do
-			n = send(m->fd, m->out.data, m->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+			n = send(m->fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL);
 		while (n < 0 && errno == EINTR);
 		if (n < 0 && (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN))
 			m->gone = true;
 	}
-	if (n >= 0)
-		return 0;
-	m->dropped++;
-	return m->gone ? -EPIPE : -EAGAIN;
+	return n >= 0 ? 0 : m->gone ? -EPIPE : -EAGAIN;
+}
+
+bool tg_mark_waits(const struct tg_mark *m)
+{
+	return !m->gone && (m->kept.len > 0 || m->dropped > m->told);
+}
+
+int tg_mark_resume(struct tg_mark *m)
+{
+	size_t done = 0;
+	char note[128];
+	int len, r = m->gone ? -EPIPE : 0;
+
+	while (r == 0 && done < m->kept.len) {
+		uint32_t size;
+
+		memcpy(&size, m->kept.data + done, sizeof(size));
+		r = send_now(m, m->kept.data + done + sizeof(size), size);
+		if (r == 0)
+			done += sizeof(size) + size;
+	}
+	tg_buf_splice(&m->kept, 0, done, NULL, 0);
+	if (r < 0 || m->dropped == m->told)
+		return r;
+	len = snprintf(note, sizeof(note),
+		"{\"op\":\"note\",\"text\":\"%" PRIu64
+		" marks are lost: the recorder did not take them\"}",
+		m->dropped - m->told);
+	r = send_now(m, note, (size_t)len);
+	if (r == 0)
+		m->told = m->dropped;
+	return r;
+}
+
+/* Whether what is in m->out now waits for room. */
+static bool keep(struct tg_mark *m)
+{
+	uint32_t size = (uint32_t)m->out.len;
+
+	if (m->kept.len + sizeof(size) + m->out.len > KEPT_MAX)
+		return false;
+	tg_buf_add(&m->kept, &size, sizeof(size));
+	tg_buf_add(&m->kept, m->out.data, m->out.len);
+	return true;
 }
 
 /* Start a message in m->out. */
@@ -164,10 +211,32 @@ static void open_message(struct tg_mark *m, struct tg_jw *w, enum tg_mark_op op)
 	tg_jw_kstr(w, "op", tg_mark_op_name(op));
 }
 
+/* Send what is in m->out, behind what waits. */
 static int send_message(struct tg_mark *m, struct tg_jw *w)
 {
+	int r;
+
 	tg_jw_end_object(w);
-	return send_out(m);
+	r = tg_mark_resume(m);
+	return r < 0 ? r : send_now(m, m->out.data, m->out.len);
+}
+
+static int send_mark(struct tg_mark *m, struct tg_jw *w)
+{
+	int r = send_message(m, w);
+
+	m->dropped += r == -EAGAIN;
+	return r;
+}
+
+static int send_end(struct tg_mark *m, struct tg_jw *w)
+{
+	int r = send_message(m, w);
+
+	if (r == -EAGAIN && keep(m))
+		return 0;
+	m->dropped += r == -EAGAIN;
+	return r;
 }
 
 static void add_text(struct tg_jw *w, const char *key, const char *s, size_t max)
@@ -241,7 +310,7 @@ int tg_mark_begin(struct tg_mark *m, const struct tg_mark_span *span)
 	add_attrs(&w, span->attrs_json);
 	if (span->code)
 		add_code(&w, span->code, span->code_len);
-	return send_message(m, &w);
+	return send_mark(m, &w);
 }
 
 int tg_mark_end(struct tg_mark *m, const char *id, int64_t t_ns, bool edge, const char *status)
@@ -252,7 +321,7 @@ int tg_mark_end(struct tg_mark *m, const char *id, int64_t t_ns, bool edge, cons
 	add_text(&w, "id", id, TG_MARK_ID_MAX);
 	add_moment(&w, t_ns, edge);
 	add_text(&w, "status", status, TG_MARK_WORD_MAX);
-	return send_message(m, &w);
+	return send_end(m, &w);
 }
 
 int tg_mark_moment(struct tg_mark *m, const char *name, int64_t t_ns, const char *attrs_json)
@@ -263,7 +332,7 @@ int tg_mark_moment(struct tg_mark *m, const char *name, int64_t t_ns, const char
 	add_text(&w, "name", name, TG_MARK_NAME_MAX);
 	add_moment(&w, t_ns, false);
 	add_attrs(&w, attrs_json);
-	return send_message(m, &w);
+	return send_mark(m, &w);
 }
 
 int tg_mark_note(struct tg_mark *m, const char *text)
@@ -272,7 +341,7 @@ int tg_mark_note(struct tg_mark *m, const char *text)
 
 	open_message(m, &w, TG_MARK_NOTE);
 	add_text(&w, "text", text, TG_MARK_TEXT_MAX);
-	return send_message(m, &w);
+	return send_mark(m, &w);
 }
 
 int tg_mark_root(struct tg_mark *m, pid_t pid)
@@ -281,7 +350,7 @@ int tg_mark_root(struct tg_mark *m, pid_t pid)
 
 	open_message(m, &w, TG_MARK_ROOT);
 	tg_jw_kint(&w, "pid", pid);
-	return send_message(m, &w);
+	return send_mark(m, &w);
 }
 
 int tg_mark_root_end(struct tg_mark *m, pid_t pid, int exit_code, int signal)
@@ -294,7 +363,7 @@ int tg_mark_root_end(struct tg_mark *m, pid_t pid, int exit_code, int signal)
 		tg_jw_kint(&w, "signal", signal);
 	else if (signal == 0 && exit_code >= 0)
 		tg_jw_kint(&w, "exit", exit_code);
-	return send_message(m, &w);
+	return send_end(m, &w);
 }
 
 int tg_mark_set(struct tg_mark *m, const char *key, int64_t value)
@@ -304,7 +373,7 @@ int tg_mark_set(struct tg_mark *m, const char *key, int64_t value)
 	open_message(m, &w, TG_MARK_SET);
 	tg_jw_kstr(&w, "key", key);
 	tg_jw_kint(&w, "value", value);
-	return send_message(m, &w);
+	return send_mark(m, &w);
 }
 
 int tg_mark_bye(struct tg_mark *m)

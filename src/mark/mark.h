@@ -2,8 +2,9 @@
 /*
  * The client of a recorder: find one or start one, tell it what is going on, ask it for a flush.
  * Messages are JSON datagrams on a SOCK_SEQPACKET socket (mark/protocol.h). Nothing here blocks
- * for longer than the named time-outs and nothing here fails the caller's own work: a mark that
- * cannot be sent is dropped and counted.
+ * for longer than the named time-outs and nothing here fails the caller's own work. A mark that a
+ * full queue does not take is dropped and counted, and the recording will say how many were; ends
+ * of spans, without which the rest would make no sense, wait for room within a bound.
  */
 #ifndef TG_MARK_MARK_H
 #define TG_MARK_MARK_H
@@ -46,7 +47,15 @@ int tg_mark_connect(struct tg_mark **out, const char *socket_path, struct tg_err
 void tg_mark_close(struct tg_mark *m); /* NULL is fine; the recorder goes on */
 
 int tg_mark_fd(const struct tg_mark *m); /* readable when an answer is there or it is gone */
-uint64_t tg_mark_dropped(const struct tg_mark *m); /* messages that found the queue full */
+uint64_t tg_mark_dropped(const struct tg_mark *m); /* marks that found the queue full */
+
+/*
+ * Whether something waits for room in the queue; then, when the descriptor is writable (or at any
+ * time), tg_mark_resume sends it: 0 when all is sent, -EAGAIN, -EPIPE. Marks that are sent later
+ * do that, too.
+ */
+bool tg_mark_waits(const struct tg_mark *m);
+int tg_mark_resume(struct tg_mark *m);
 
 /* A span. Members that are NULL, 0 or negative are unknown and left out. */
 struct tg_mark_span {
@@ -62,7 +71,9 @@ struct tg_mark_span {
 	const char *attrs_json; /* one JSON object */
 };
 
-/* All return 0, -EAGAIN when the queue is full (dropped, counted), or -EPIPE: the recorder is gone.
+/*
+ * All return 0, -EAGAIN when the queue is full (dropped, counted), or -EPIPE: the recorder is gone.
+ * The ends return 0 also when they wait for room.
  */
 int tg_mark_begin(struct tg_mark *m, const struct tg_mark_span *span);
 int tg_mark_end(struct tg_mark *m, const char *id, int64_t t_ns, bool edge, const char *status);

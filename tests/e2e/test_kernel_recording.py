@@ -43,13 +43,15 @@ def recording(start, tmp_path, exe):
         def files(self):
             return sorted(tmp_path.glob("*.tacho"))
 
-        def spans(self, kind="cell"):
-            """All spans of the one file."""
+        def content(self):
+            """All of the one file."""
             (path,) = self.files()
             text = path.with_suffix(".json")
             subprocess.run([exe, "export", path, "-o", text], check=True, timeout=LONG)
-            content = json.loads(text.read_text())
-            return [s for s in content["spans"] if s["kind"] == kind]
+            return json.loads(text.read_text())
+
+        def spans(self, kind="cell"):
+            return [s for s in self.content()["spans"] if s["kind"] == kind]
     return Recording()
 
 
@@ -180,6 +182,37 @@ def test_recorder_that_cannot_begin_says_why(recording):
             f"Nothing is recorded: cannot listen at {socket}: Address already in use.")
     finally:
         socket.rmdir()
+
+
+def test_recorder_that_is_stopped_for_a_while(recording):
+    """Cells are missing, which the user and the recording are told once; those it knows of end."""
+    kernel = recording.start()
+    kernel.run("'first'")
+    recorder = recorder_of(kernel)
+    os.kill(recorder, signal.SIGSTOP)
+    said, n = "", 0
+    try:
+        while said.count("\n") < 1 and n < 100:
+            n += 1
+            said += kernel.run(f"{n} # " + "x" * 30000).stderr
+        assert said == ("tachograph: the recorder takes no more marks, "
+                        "some cells are missing from the recording\n")
+        assert kernel.run("'missing'").stderr == ""
+    finally:
+        os.kill(recorder, signal.SIGCONT)
+    while "'back'" not in [c["name"] for c in recording.spans()]:  # it is, as soon as there is room
+        assert kernel.run("'back'").stderr == ""
+        kernel.run("%tacho x")
+        time.sleep(1.2)
+    finish(kernel)
+    content = recording.content()
+    cells = recording.spans()
+    assert all(c["status"] == "ok" for c in cells)
+    names = [c["name"] for c in cells]
+    assert names[0] == "'first'" and names[1].startswith("1 # x")
+    assert "'missing'" not in names and names[-1] == "'back'"
+    (note,) = [e for e in content["events"] if "lost" in json.dumps(e)]
+    assert "marks are lost: the recorder did not take them" in json.dumps(note)
 
 
 def test_cell_outlives_its_recorder(recording):

@@ -168,6 +168,49 @@ static void take(int fd, struct tg_mark_message *m)
 	free(data);
 }
 
+/* Two marks are lost and the queue is full: ends wait for room, in their order, then a note. */
+static void test_kept(struct tg_mark *mark, int fd)
+{
+	char id[TG_MARK_ID_MAX];
+	struct tg_mark_message m;
+	int kept = 0, seen = 0;
+
+	T_OK(tg_mark_waits(mark));
+	T_EQ_I(tg_mark_resume(mark), -EAGAIN);
+	/* within a bound, that is: what comes then is lost, too */
+	for (; tg_mark_dropped(mark) == 2 && kept < 100000; kept++) {
+		snprintf(id, sizeof(id), "c%d", kept);
+		tg_mark_end(mark, id, 99, true, "ok");
+	}
+	T_OK(kept > 300 && kept < 3000);
+	kept--;
+	T_EQ_I(tg_mark_end(mark, id, 99, true, "ok"), -EAGAIN);
+	T_EQ_I(tg_mark_dropped(mark), 4);
+	/* the other side reads again; the next mark goes behind what waits */
+	for (bool note = false; !note;) {
+		int r = tg_mark_resume(mark);
+
+		if (r < 0)
+			T_EQ_I(r, -EAGAIN);
+		take(fd, &m);
+		if (m.op == TG_MARK_END) {
+			snprintf(id, sizeof(id), "c%d", seen++);
+			T_EQ_S(m.id, id);
+		}
+		note = m.op == TG_MARK_NOTE && strcmp(m.text, "x") != 0;
+		if (note)
+			T_EQ_S(m.text, "4 marks are lost: the recorder did not take them");
+		tg_mark_message_release(&m);
+	}
+	T_EQ_I(seen, kept);
+	T_OK(!tg_mark_waits(mark));
+	T_EQ_I(tg_mark_resume(mark), 0);
+	T_EQ_I(tg_mark_note(mark, "x"), 0);
+	take(fd, &m);
+	T_EQ_S(m.text, "x");
+	tg_mark_message_release(&m);
+}
+
 static void test_client(const char *dir)
 {
 	struct tg_mark_span span = { .id = "c1", .kind = "cell", .count = 3, .t_ns = 77 };
@@ -240,6 +283,7 @@ static void test_client(const char *dir)
 	T_OK(n > 3 && n < 100000);
 	T_EQ_I(tg_mark_note(mark, "x"), -EAGAIN);
 	T_EQ_I(tg_mark_dropped(mark), 2);
+	test_kept(mark, fd);
 	close(fd);
 	T_EQ_I(tg_mark_note(mark, "x"), -EPIPE);
 	T_EQ_I(tg_mark_answer(mark, &answer), -EPIPE);
