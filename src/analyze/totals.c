@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "analyze/series.h"
+#include "analyze/window.h"
 #include "base/clock.h"
 #include "record/format.h"
 
@@ -354,7 +355,8 @@ static void collect(struct pass *p, struct tg_totals *out)
 
 /* ---- the busiest moment ---- */
 
-static int cores_max(const struct tg_recording *r, const struct tg_span *span, double *out)
+static int cores_max(
+	const struct tg_recording *r, const struct tg_span *span, double *out, bool *single)
 {
 	struct tg_points p = { 0 };
 	struct tg_rates rates = { 0 };
@@ -362,17 +364,11 @@ static int cores_max(const struct tg_recording *r, const struct tg_span *span, d
 		tg_series_load(r, "tree.cpu_ns", NULL, span->begin_utc_ns, span->end_utc_ns, 0, &p);
 
 	if (rc == 0) {
+		*single = tg_points_window(&p, span->begin_utc_ns, span->end_utc_ns);
 		tg_rates_from(&p, &rates);
-		for (size_t i = 0; i < rates.n; i++) {
-			const struct tg_rate *rate = &rates.rate[i];
-			int64_t inside = TG_MIN(rate->t1_ns, span->end_utc_ns) -
-					 TG_MAX(rate->t0_ns, span->begin_utc_ns);
-
-			/* what mostly lies outside is another span's */
-			if (inside >= (rate->t1_ns - rate->t0_ns) / 2 &&
-				!(*out >= rate->per_s / 1e9))
-				*out = rate->per_s / 1e9;
-		}
+		for (size_t i = 0; i < rates.n && !*single; i++)
+			if (!(*out >= rates.rate[i].per_s / 1e9))
+				*out = rates.rate[i].per_s / 1e9;
 	}
 	tg_points_release(&p);
 	tg_rates_release(&rates);
@@ -510,7 +506,7 @@ int tg_totals_of(struct tg_recording *r, const struct tg_span *span, struct tg_t
 		collect(&p, out);
 	free(p.probe);
 	if (rc == 0)
-		rc = cores_max(r, span, &out->cores_max);
+		rc = cores_max(r, span, &out->cores_max, &out->single);
 	if (rc == 0)
 		rc = peak_from_hwm(r, &p, out);
 	if (!isnan(out->cpu_s) && wall_ns > 0)

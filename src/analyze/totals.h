@@ -15,7 +15,8 @@
 struct tg_totals {
 	double wall_s;
 	double cpu_s; /* of the tree */
-	double cores_mean, cores_max;
+	double cores_mean;
+	double cores_max; /* of the rates between samples; the mean when `single` */
 	double cores_allowed; /* limit in force, or NaN */
 	double memory_limit_bytes;
 	double rss_begin_bytes, rss_peak_bytes, pss_peak_bytes, vms_peak_bytes;
@@ -32,6 +33,7 @@ struct tg_totals {
 	double unattributed_cpu_s;
 	int64_t samples, missed;
 	bool exact, peak_exact;
+	bool single; /* fewer than two samples between the edges: rates have a mean only */
 	const char *verdict[TG_VERDICTS_MAX]; /* static strings */
 	size_t n_verdicts;
 };

@@ -6,6 +6,7 @@
 
 #include "analyze/series.h"
 #include "analyze/totals.h"
+#include "analyze/window.h"
 #include "command/format.h"
 
 #include "base/mem.h"
@@ -100,6 +101,7 @@ static void add_totals(struct tg_totals *sum, const struct tg_totals *t)
 		*add[i] = add_known(*add[i], what[i]);
 	sum->cores_max = max_known(sum->cores_max, t->cores_max);
 	sum->rss_peak_bytes = max_known(sum->rss_peak_bytes, t->rss_peak_bytes);
+	sum->single = sum->single && t->single;
 	sum->missed += t->missed;
 	sum->samples += t->samples;
 }
@@ -175,6 +177,7 @@ static int add_series(struct work *w, struct tg_panel *panel, const struct line 
 		tg_points_release(&p);
 		return rc == -ENOENT ? 0 : TG_MIN(rc, 0);
 	}
+	tg_points_window(&p, w->from_ns, w->to_ns);
 	n = bins_for(w, &p);
 	bin = tg_xcalloc(n, sizeof(*bin));
 	tg_bins_from(&p, w->from_ns, w->to_ns, bin, n);
@@ -436,6 +439,9 @@ static void add_words(struct work *w)
 	w->chart->headline = tg_buf_detach(&b);
 	for (size_t i = 0; i < w->totals.n_verdicts; i++)
 		tg_buf_addf(&b, "%s%s", b.len ? " · " : "", w->totals.verdict[i]);
+	if (w->totals.single)
+		tg_buf_addf(
+			&b, "%stoo short for a maximum: its rates are means", b.len ? " · " : "");
 	if (!strcmp(last->status, "running")) {
 		tg_buf_adds(&b, b.len ? " · " : "");
 		tg_span_label(last, &b);
@@ -517,8 +523,7 @@ static void traffic_row(struct work *w, const char *what, const char *title, con
 		return;
 	tg_fmt_bytes(&b[0], bytes / w->totals.wall_s);
 	tg_buf_adds(&b[0], "/s");
-	/* what is drawn of a span shorter than a sample is thinned by its surroundings */
-	if (max * factor >= bytes / w->totals.wall_s) {
+	if (!isnan(max) && !w->totals.single) {
 		tg_fmt_bytes(&b[1], max * factor);
 		tg_buf_adds(&b[1], "/s");
 	}
@@ -535,8 +540,10 @@ static void add_rows(struct work *w)
 	if (!isnan(t->cpu_s)) {
 		tg_fmt_number(&b[0], t->cores_mean);
 		tg_buf_adds(&b[0], " cores");
-		tg_fmt_number(&b[1], t->cores_max);
-		tg_buf_adds(&b[1], " cores");
+		if (!t->single) {
+			tg_fmt_number(&b[1], t->cores_max);
+			tg_buf_adds(&b[1], " cores");
+		}
 		tg_fmt_number(&b[2], t->cpu_s);
 		tg_buf_adds(&b[2], " core·s");
 		row(w, "CPU", &b[0], &b[1], &b[2]);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "analyze/series.h"
+#include "analyze/window.h"
 #include "base/json.h"
 #include "command/format.h"
 #include "command/run.h"
@@ -81,10 +82,11 @@ static void spark(struct tg_recording *r, const struct tg_span *span, const stru
 	struct tg_bin bin[SPARK_BINS];
 	double v[SPARK_BINS], top = t->cores_max;
 
-	/* what is shorter than the rates it is made of would show its neighbours */
+	/* what is shorter than the rates it is made of has no course */
 	if (span->end_utc_ns - span->begin_utc_ns >= SPARK_BINS * TG_RATE_MIN_NS &&
 		tg_series_load(r, "tree.cpu_ns", NULL, span->begin_utc_ns, span->end_utc_ns,
 			SPARK_BINS, &p) == 0) {
+		tg_points_window(&p, span->begin_utc_ns, span->end_utc_ns);
 		tg_bins_from(&p, span->begin_utc_ns, span->end_utc_ns, bin, SPARK_BINS);
 		for (size_t i = 0; i < SPARK_BINS; i++)
 			v[i] = bin[i].mean / 1e9;

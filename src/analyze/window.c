@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/window.h"
+
+#include "analyze/totals.h"
+
+#include "base/mem.h"
+
+#define SAMPLES_MIN 2 /* between the edges, for rates of its own */
+
+/* The value of the counter at an edge: a point with that stamp in `out`. False: unknown. */
+static bool point_at(
+	const struct tg_points *p, int64_t t_ns, int64_t tolerance_ns, struct tg_series_point *out)
+{
+	const struct tg_series_point *a, *b;
+	size_t i = 0; /* the first point at or after the edge */
+	int64_t d0, d1;
+
+	while (i < p->n && p->point[i].t_ns < t_ns)
+		i++;
+	a = i ? &p->point[i - 1] : NULL;
+	b = i < p->n ? &p->point[i] : NULL;
+	d0 = a ? t_ns - a->t_ns : INT64_MAX;
+	d1 = b ? b->t_ns - t_ns : INT64_MAX;
+	*out = (struct tg_series_point){ .t_ns = t_ns };
+	if (TG_MIN(d0, d1) <= tolerance_ns) {
+		out->value = d0 < d1 ? a->value : b->value;
+		return true;
+	}
+	if (!a || !b || b->cut || b->value < a->value)
+		return false;
+	out->value = a->value + (int64_t)(((double)b->value - (double)a->value) * (double)d0 /
+					  ((double)d0 + (double)d1));
+	return true;
+}
+
+/* Whether nothing between the points hinders one difference over all of them. */
+static bool is_joined(const struct tg_points *p, int64_t from_ns, int64_t to_ns)
+{
+	for (size_t i = 1; i < p->n; i++)
+		if (p->point[i].t_ns > from_ns && p->point[i - 1].t_ns < to_ns &&
+			(p->point[i].cut || p->point[i].value < p->point[i - 1].value))
+			return false;
+	return true;
+}
+
+bool tg_points_window(struct tg_points *p, int64_t from_ns, int64_t to_ns)
+{
+	int64_t wide = TG_MAX(TG_EDGE_NS, (to_ns - from_ns) / 20);
+	struct tg_points in = { .kind = p->kind, .scale = p->scale };
+	struct tg_series_point edge[2];
+	bool known[2], single, cut = false;
+	size_t samples = 0;
+
+	if (p->kind != TG_COUNTER || to_ns <= from_ns)
+		return false;
+	for (size_t i = 0; i < p->n; i++)
+		samples += p->point[i].t_ns > from_ns + wide && p->point[i].t_ns < to_ns - wide;
+	single = samples < SAMPLES_MIN;
+	/* a long span has rates enough that one need not be bent to the edge */
+	for (int e = 0; e < 2; e++)
+		known[e] = point_at(p, e ? to_ns : from_ns, single ? wide : TG_EDGE_NS, &edge[e]);
+	single = single && is_joined(p, from_ns, to_ns);
+	if (known[0])
+		tg_points_add(&in, from_ns, edge[0].value, true);
+	for (size_t i = 0; i < p->n; i++) {
+		const struct tg_series_point *q = &p->point[i];
+
+		if (q->t_ns <= from_ns + (known[0] ? TG_EDGE_NS : 0))
+			continue;
+		cut = cut || q->cut;
+		if (q->t_ns >= to_ns - (known[1] ? TG_EDGE_NS : 0))
+			break;
+		if (single && known[0] && known[1])
+			continue;
+		tg_points_add(&in, q->t_ns, q->value, cut);
+		cut = false;
+	}
+	if (known[1])
+		tg_points_add(&in, to_ns, edge[1].value, cut);
+	tg_points_release(p);
+	*p = in;
+	return single;
+}
