@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/json.h"
+#include "base/lines.h"
 
 #include "base/mem.h"
 
@@ -161,14 +162,26 @@ static void read_line(struct tg_settings *s, const char *line, const char *end, 
 	tg_buf_release(&value);
 }
 
+/*
+ * As IPython: a line of code ends at a newline only, one with a magic at any line break of Unicode;
+ * and such breaks count above all code.
+ */
 void tg_settings_code(struct tg_settings *s, const char *code, size_t len, struct tg_buf *why)
 {
-	const char *end = code + len;
+	bool top = true;
 
-	while (code < end) {
-		const char *stop = memchr(code, '\n', (size_t)(end - code));
+	for (size_t at = 0, next; at < len; at = next) {
+		size_t start = at + blanks(code + at, code + len);
+		struct tg_text_line line = tg_text_line_at(code, len, top ? at : start);
+		const char *stop = memchr(code + start, '\n', len - start);
+		bool magic = start < line.end && code[start] == '%';
 
-		read_line(s, code, stop ? stop : end, why);
-		code = stop ? stop + 1 : end;
+		next = stop ? (size_t)(stop - code) + 1 : len;
+		if (magic)
+			read_line(s, code + start, code + line.end, why);
+		if (magic || (top && start >= line.end))
+			next = line.next;
+		else
+			top = false;
 	}
 }
