@@ -87,4 +87,7 @@ void tg_jw_kbool(struct tg_jw *w, const char *key, bool v);
 /* Append `s` quoted and escaped, on its own. */
 void tg_json_quote(struct tg_buf *out, const char *s, size_t len);
 
+/* The same where lone surrogates (three bytes each) stay what they are. */
+void tg_json_quote_lax(struct tg_buf *out, const char *s, size_t len);
+
 #endif

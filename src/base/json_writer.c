@@ -69,7 +69,9 @@ void tg_jw_key(struct tg_jw *w, const char *key)
 	w->after_key = true;
 }
 
-void tg_json_quote(struct tg_buf *out, const char *s, size_t len)
+typedef size_t decoder(const char *s, size_t len, uint32_t *cp);
+
+static void quote(struct tg_buf *out, const char *s, size_t len, decoder *decode)
 {
 	static const char special[] = "\"\\\b\f\n\r\t";
 	static const char letter[] = "\"\\bfnrt";
@@ -95,7 +97,7 @@ void tg_json_quote(struct tg_buf *out, const char *s, size_t len)
 			i++;
 			continue;
 		}
-		n = tg_utf8_decode(s + i, len - i, &cp);
+		n = decode(s + i, len - i, &cp);
 		if (n == 0) {
 			cp = 0xfffd;
 			n = 1;
@@ -108,6 +110,16 @@ void tg_json_quote(struct tg_buf *out, const char *s, size_t len)
 		i += n;
 	}
 	tg_buf_addc(out, '"');
+}
+
+void tg_json_quote(struct tg_buf *out, const char *s, size_t len)
+{
+	quote(out, s, len, tg_utf8_decode);
+}
+
+void tg_json_quote_lax(struct tg_buf *out, const char *s, size_t len)
+{
+	quote(out, s, len, tg_utf8_decode_lax);
 }
 
 void tg_jw_strn(struct tg_jw *w, const char *s, size_t len)

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-size_t tg_utf8_decode(const char *s, size_t len, uint32_t *cp)
+size_t tg_utf8_decode_lax(const char *s, size_t len, uint32_t *cp)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *u = (const unsigned char *)s;
@@ -23,7 +23,18 @@ size_t tg_utf8_decode(const char *s, size_t len, uint32_t *cp)
 			return 0;
 		c = c << 6 | (u[i] & 0x3f);
 	}
-	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+	if (c < least[n] || c > 0x10ffff)
+		return 0;
+	*cp = c;
+	return n;
+}
+
+size_t tg_utf8_decode(const char *s, size_t len, uint32_t *cp)
+{
+	uint32_t c;
+	size_t n = tg_utf8_decode_lax(s, len, &c);
+
+	if (n == 0 || (c >= 0xd800 && c < 0xe000))
 		return 0;
 	*cp = c;
 	return n;

@@ -12,7 +12,10 @@
  */
 size_t tg_utf8_decode(const char *s, size_t len, uint32_t *cp);
 
-/* Write `cp` (a valid scalar value) to `out`. Returns 1 to 4. */
+/* The same with lone surrogates taken for characters, as JSON of others may hold them. */
+size_t tg_utf8_decode_lax(const char *s, size_t len, uint32_t *cp);
+
+/* Write `cp` (a at most 0x10ffff) to `out`. Returns 1 to 4. */
 size_t tg_utf8_encode(uint32_t cp, char out[4]);
 
 #endif

@@ -20,7 +20,10 @@ struct tg_cli_command {
 	int (*run)(int argc, char **argv); /* argv[0] is the word; returns the exit status */
 };
 
-/* "tachograph: sentence." on stderr; returns `status` so that a command can end with it. */
+/*
+ * "tachograph: sentence." on stderr, as one line without control characters; returns `status` so
+ * that a command can end with it.
+ */
 int tg_cli_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `tachograph kernel`: what a kernelspec starts. */
-#include <getopt.h>
-
 #include "cli/cli.h"
+#include "command/run.h"
 #include "jupyter/proxy.h"
 
 #include "base/mem.h"
@@ -21,29 +20,6 @@ static const char help[] =
 	"  --report WHAT       what a cell prints when it ends: line, jumper or none; else line\n"
 	"  --no-record         take no recording\n";
 
-enum {
-	OPT_KERNEL = 256,
-	OPT_SPEC,
-	OPT_PYTHON,
-	OPT_REPORT,
-	OPT_WORKER,
-	OPT_NO_RECORD,
-	OPT_TCP,
-	OPT_HELP
-};
-
-static const struct option options[] = {
-	{ "kernel", required_argument, NULL, OPT_KERNEL },
-	{ "spec", required_argument, NULL, OPT_SPEC },
-	{ "python", required_argument, NULL, OPT_PYTHON },
-	{ "report", required_argument, NULL, OPT_REPORT },
-	{ "worker", required_argument, NULL, OPT_WORKER }, /* for tests */
-	{ "tcp", no_argument, NULL, OPT_TCP }, /* for tests */
-	{ "no-record", no_argument, NULL, OPT_NO_RECORD },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ 0 },
-};
-
 static bool is_report(const char *s)
 {
 	return !strcmp(s, "none") || !strcmp(s, "line") || !strcmp(s, "jumper");
@@ -52,47 +28,29 @@ static bool is_report(const char *s)
 int tg_cmd_kernel(int argc, char **argv)
 {
 	struct tg_proxy_options o = { .record = true };
+	bool no_record = false, wants_help = false;
+	const struct tg_option option[] = {
+		{ "connection-file", 'f', &o.connection_file, NULL },
+		{ "kernel", 0, &o.kernel, NULL }, { "spec", 0, &o.spec, NULL },
+		{ "python", 0, &o.python, NULL }, { "report", 0, &o.report, NULL },
+		{ "no-record", 0, NULL, &no_record }, { "help", 'h', NULL, &wants_help },
+		{ "worker", 0, &o.worker, NULL }, /* for tests */
+		{ "tcp", 0, NULL, &o.tcp }, /* for tests */
+	};
+	struct tg_command c = { .where = TG_IN_CLI };
 	struct tg_err err = { 0 };
-	int c, status;
+	int status;
 
-	optind = 1;
-	while ((c = getopt_long(argc, argv, "f:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'f':
-			o.connection_file = optarg;
-			break;
-		case OPT_KERNEL:
-			o.kernel = optarg;
-			break;
-		case OPT_SPEC:
-			o.spec = optarg;
-			break;
-		case OPT_PYTHON:
-			o.python = optarg;
-			break;
-		case OPT_REPORT:
-			o.report = optarg;
-			break;
-		case OPT_WORKER:
-			o.worker = optarg;
-			break;
-		case OPT_NO_RECORD:
-			o.record = false;
-			break;
-		case OPT_TCP:
-			o.tcp = true;
-			break;
-		case 'h':
-		case OPT_HELP:
-			fputs(help, stdout);
-			return TG_EXIT_OK;
-		default:
-			return TG_EXIT_USAGE;
-		}
+	if (tg_options(&c, &argc, argv, option, TG_ARRAY_SIZE(option)) != TG_WORD_OK)
+		return tg_cli_fail(TG_EXIT_USAGE, "%s", c.err.text);
+	if (wants_help) {
+		fputs(help, stdout);
+		return TG_EXIT_OK;
 	}
-	if (optind < argc)
+	o.record = !no_record;
+	if (argc > 1)
 		return tg_cli_fail(
-			TG_EXIT_USAGE, "kernel: \"%s\" is one argument too many", argv[optind]);
+			TG_EXIT_USAGE, "kernel: \"%.200s\" is one argument too many", argv[1]);
 	if (!o.connection_file)
 		return tg_cli_fail(
 			TG_EXIT_USAGE, "kernel: -f CONNECTION_FILE is missing; Jupyter gives it");

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <unistd.h>
 
+#include "analyze/recording.h"
 #include "base/clock.h"
 #include "base/paths.h"
 #include "cli/cli.h"
@@ -12,13 +13,17 @@
 
 int tg_cli_fail(int status, const char *fmt, ...)
 {
+	struct tg_buf sentence = TG_BUF_INIT, shown = TG_BUF_INIT;
 	va_list ap;
 
-	fputs("tachograph: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	tg_buf_vaddf(&sentence, fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+	/* it may name what came from outside: an argument, a file, what is written in one */
+	tg_plain(&shown, sentence.data, sentence.len);
+	fprintf(stderr, "tachograph: %s\n", shown.data);
+	tg_buf_release(&sentence);
+	tg_buf_release(&shown);
 	return status;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "jupyter/state.h"
 
 #include "base/mem.h"
@@ -59,7 +60,7 @@ static void rewrite(struct tg_proxy *p, struct tg_request *r, struct tg_msg *m)
 	tg_buf_clear(&text);
 	tg_magic_rewrite(&r->magic, r->code.data, r->code.len, tg_magic_comment(p->language.data),
 		r->fifo.len ? r->fifo.data : NULL, &text);
-	tg_jscan_quote(&quoted, text.data, text.len);
+	tg_json_quote_lax(&quoted, text.data, text.len);
 	tg_jscan_splice(content.at, content.len, code, quoted.data, quoted.len, &spliced);
 	tg_msg_replace(m, TG_CONTENT, spliced.data, spliced.len, &p->sign);
 	tg_buf_release(&text);
@@ -126,7 +127,7 @@ void tg_cell_input(struct tg_proxy *p, struct tg_request *r, struct tg_msg *m)
 	code = tg_jscan_member(content.at, content.len, "code");
 	if (r->magic.kind == TG_MAGIC_NONE || !code.at)
 		return;
-	tg_jscan_quote(&quoted, r->code.data, r->code.len);
+	tg_json_quote_lax(&quoted, r->code.data, r->code.len);
 	tg_jscan_splice(content.at, content.len, code, quoted.data, quoted.len, &spliced);
 	tg_msg_replace(m, TG_CONTENT, spliced.data, spliced.len, &p->sign);
 	tg_buf_release(&quoted);

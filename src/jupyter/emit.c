@@ -112,7 +112,7 @@ void tg_emit_welcome(struct tg_proxy *p, const void *topic, size_t len)
 	struct tg_buf content = TG_BUF_INIT;
 
 	tg_buf_adds(&content, "{\"subscription\":");
-	tg_jscan_quote(&content, topic, len);
+	tg_json_quote_lax(&content, topic, len);
 	tg_buf_addc(&content, '}');
 	format_header(p, NULL, "iopub_welcome");
 	tg_msg_clear(&p->own);

@@ -2,7 +2,8 @@
 #include "jupyter/scan.h"
 
 #include <errno.h>
-#include <inttypes.h>
+
+#include "base/utf8.h"
 
 #include "base/mem.h"
 
@@ -147,35 +148,13 @@ static int hex4(const char *p, const char *end, uint32_t *out)
 	return 0;
 }
 
-static void add_utf8(struct tg_buf *out, uint32_t cp)
-{
-	char s[4];
-	size_t n;
-
-	if (cp < 0x80) {
-		s[0] = (char)cp;
-		n = 1;
-	} else if (cp < 0x800) {
-		s[0] = (char)(0xc0 | cp >> 6);
-		n = 2;
-	} else if (cp < 0x10000) {
-		s[0] = (char)(0xe0 | cp >> 12);
-		n = 3;
-	} else {
-		s[0] = (char)(0xf0 | cp >> 18);
-		n = 4;
-	}
-	for (size_t i = 1; i < n; i++)
-		s[i] = (char)(0x80 | (cp >> 6 * (n - 1 - i) & 0x3f));
-	tg_buf_add(out, s, n);
-}
-
 /* Decode the escape behind a backslash at `p`. Returns behind it, or NULL. */
 static const char *escape(const char *p, const char *end, struct tg_buf *out)
 {
 	static const char letter[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
 	uint32_t cp, low;
 	const char *found;
+	char utf8[4];
 
 	if (p == end)
 		return NULL;
@@ -194,7 +173,7 @@ static const char *escape(const char *p, const char *end, struct tg_buf *out)
 		cp = 0x10000 + ((cp - 0xd800) << 10) + (low - 0xdc00);
 		p += 6;
 	}
-	add_utf8(out, cp);
+	tg_buf_add(out, utf8, tg_utf8_encode(cp, utf8));
 	return p;
 }
 
@@ -255,56 +234,6 @@ int64_t tg_jscan_int(struct tg_bytes v, int64_t otherwise)
 		n = n * 10 + (v.at[i] - '0');
 	}
 	return negative ? -n : n;
-}
-
-/* Length of the UTF-8 character at `s`, lone surrogates included; 0 when it is none. */
-static size_t character(const unsigned char *s, size_t len, uint32_t *cp)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-
-	if (n == 0 || n > len || s[0] > 0xf4)
-		return 0;
-	*cp = n == 1 ? s[0] : s[0] & (0xffu >> (n + 1));
-	for (size_t i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		*cp = *cp << 6 | (s[i] & 0x3f);
-	}
-	return *cp < least[n] || *cp > 0x10ffff ? 0 : n;
-}
-
-void tg_jscan_quote(struct tg_buf *out, const char *s, size_t len)
-{
-	tg_buf_addc(out, '"');
-	for (size_t i = 0; i < len;) {
-		size_t run = i, n;
-		uint32_t cp;
-
-		while (run < len && s[run] >= 0x20 && s[run] < 0x7f && s[run] != '"' &&
-			s[run] != '\\')
-			run++;
-		tg_buf_add(out, s + i, run - i);
-		i = run;
-		if (i == len)
-			break;
-		n = character((const unsigned char *)s + i, len - i, &cp);
-		if (!n) {
-			cp = 0xfffd;
-			n = 1;
-		}
-		if (cp == '"' || cp == '\\')
-			tg_buf_addf(out, "\\%c", (char)cp);
-		else if (cp == '\n')
-			tg_buf_adds(out, "\\n");
-		else if (cp >= 0x10000)
-			tg_buf_addf(out, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xd7c0 + (cp >> 10),
-				0xdc00 + (cp & 0x3ff));
-		else
-			tg_buf_addf(out, "\\u%04" PRIx32, cp);
-		i += n;
-	}
-	tg_buf_addc(out, '"');
 }
 
 void tg_jscan_splice(const char *json, size_t len, struct tg_bytes v, const char *value,

@@ -6,7 +6,7 @@
  * it cannot follow it reports as not found, and the message goes on as it came.
  *
  * Decoded strings are UTF-8 in which a lone surrogate is three bytes (ED A0 80 … ED BF BF) and a
- * NUL is a NUL: nothing is lost between tg_jscan_string and tg_jscan_quote.
+ * NUL is a NUL: nothing is lost between tg_jscan_string and tg_json_quote_lax.
  */
 #ifndef TG_JUPYTER_SCAN_H
 #define TG_JUPYTER_SCAN_H
@@ -40,9 +40,6 @@ int64_t tg_jscan_int(struct tg_bytes v, int64_t otherwise);
 
 /* Append the decoded string to `out`. Returns 0, or -EBADMSG with `out` as it was. */
 int tg_jscan_string(struct tg_bytes v, struct tg_buf *out);
-
-/* Append a decoded string as JSON, in ASCII. */
-void tg_jscan_quote(struct tg_buf *out, const char *s, size_t len);
 
 /* Append `json` with the bytes of `v`, which lies in it, replaced by `value`. */
 void tg_jscan_splice(const char *json, size_t len, struct tg_bytes v, const char *value,

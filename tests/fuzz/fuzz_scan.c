@@ -2,6 +2,7 @@
 /* JSON of Jupyter messages: what is found lies within, and strings survive decode and quote. */
 #include <stdint.h>
 
+#include "base/json.h"
 #include "jupyter/magic.h"
 #include "jupyter/scan.h"
 
@@ -24,10 +25,10 @@ static void check_string(struct tg_bytes v)
 	if (!tg_jscan_string(v, &text)) {
 		struct tg_magic m;
 
-		tg_jscan_quote(&quoted, text.data, text.len);
+		tg_json_quote_lax(&quoted, text.data, text.len);
 		if (tg_jscan_string((struct tg_bytes){ quoted.data, quoted.len }, &again))
 			abort();
-		tg_jscan_quote(&requoted, again.data, again.len);
+		tg_json_quote_lax(&requoted, again.data, again.len);
 		if (requoted.len != quoted.len || memcmp(requoted.data, quoted.data, quoted.len))
 			abort();
 		tg_magic_read(text.data, text.len, &m);

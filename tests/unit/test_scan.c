@@ -79,7 +79,7 @@ static void check_string(const char *json, const char *text, size_t len, const c
 
 	T_EQ_I(tg_jscan_string(v, &out), 0);
 	T_OK(out.len == len && !memcmp(out.data, text, len));
-	tg_jscan_quote(&quoted, out.data, out.len);
+	tg_json_quote_lax(&quoted, out.data, out.len);
 	T_EQ_S(quoted.data, again);
 	tg_buf_release(&out);
 	tg_buf_release(&quoted);
@@ -93,7 +93,7 @@ static void test_string(void)
 
 	check_string("\"\"", "", 0, "\"\"");
 	check_string("\"a\\n\\\"\\\\\\/\\b\\t\\u00e4\\u20AC\"", "a\n\"\\/\b\t\xc3\xa4\xe2\x82\xac",
-		12, "\"a\\n\\\"\\\\/\\u0008\\u0009\\u00e4\\u20ac\"");
+		12, "\"a\\n\\\"\\\\/\\b\\t\\u00e4\\u20ac\"");
 	check_string("\"\xc3\xa4\"", "\xc3\xa4", 2, "\"\\u00e4\"");
 	check_string("\"\\ud83d\\ude00\"", "\xf0\x9f\x98\x80", 4, "\"\\ud83d\\ude00\"");
 	/* lone surrogates and NULs come through */
