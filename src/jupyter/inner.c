@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/paths.h"
+#include "mark/address.h"
 
 #include "base/mem.h"
 
@@ -210,18 +211,22 @@ static int start_process(
 		tg_kernelspec_command(start->spec, in->file.data, start->prefix, start->python);
 	char **env = tg_kernelspec_environ(start->spec, environ, 2);
 	struct tg_spawn spawn = { .argv = argv, .env = env, .signals = start->signals, .fd3 = -1 };
+	struct tg_buf address = TG_BUF_INIT;
 	char pid[16];
 	pid_t ret;
 
 	/* kernels watch this process and end when it is gone; for the user's kernel it is us */
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	tg_environ_set(env, "JPY_PARENT_PID", pid);
-	tg_environ_set(env, "TACHOGRAPH_SOCKET", start->recorder);
+	if (start->recorder)
+		tg_mark_address_format(&address, start->recorder);
+	tg_environ_set(env, "TACHOGRAPH_SOCKET", start->recorder ? address.data : NULL);
 	ret = tg_spawn(&spawn, err);
 	if (ret > 0)
 		in->pid = ret;
 	tg_strv_free(argv);
 	tg_strv_free(env);
+	tg_buf_release(&address);
 	return ret > 0 ? 0 : ret;
 }
 

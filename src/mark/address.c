@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/paths.h"
 
@@ -120,4 +122,75 @@ int tg_mark_socket_listen(const char *path, int backlog)
 	if (r < 0 && fd >= 0)
 		close(fd);
 	return r;
+}
+
+static bool is_host_character(char c)
+{
+	return c > ' ' && c < 0x7f && c != ':';
+}
+
+static bool is_boot_id(const char *s, size_t len)
+{
+	return len == 0 || (len == TG_MARK_BOOT_ID_LEN && strspn(s, "0123456789abcdef-") >= len);
+}
+
+/* Our own host and boot id. */
+static void find_here(struct tg_mark_address *a)
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : tg_file_pread0(fd, a->boot_id, sizeof(a->boot_id));
+
+	if (fd >= 0)
+		close(fd);
+	if (n < 0 || !is_boot_id(a->boot_id, (size_t)n))
+		a->boot_id[0] = '\0';
+	memset(a->host, 0, sizeof(a->host));
+	if (gethostname(a->host, sizeof(a->host) - 1) < 0 || !a->host[0])
+		a->host[0] = '_';
+	for (char *p = a->host; *p; p++)
+		if (!is_host_character(*p))
+			*p = '_';
+}
+
+/* node7:3f0c4d56-6f9e-4c0b-8a51-0d6a7a1c2b3e:/run/user/1000/tachograph/kernel-1f00aa.sock */
+int tg_mark_address_parse(struct tg_mark_address *a, const char *text)
+{
+	size_t host = strcspn(text, ":"), boot;
+	const char *at = text + host + 1;
+
+	if (!text[host] || host == 0 || host > TG_MARK_HOST_MAX)
+		return -EBADMSG;
+	for (size_t i = 0; i < host; i++)
+		if (!is_host_character(text[i]))
+			return -EBADMSG;
+	boot = strcspn(at, ":");
+	if (!at[boot] || !is_boot_id(at, boot))
+		return -EBADMSG;
+	a->path = at + boot + 1;
+	if (a->path[0] != '/' || strnlen(a->path, PATH_MAX) == PATH_MAX)
+		return -EBADMSG;
+	for (const char *p = a->path; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			return -EBADMSG;
+	memcpy(a->host, text, host);
+	a->host[host] = '\0';
+	memcpy(a->boot_id, at, boot);
+	a->boot_id[boot] = '\0';
+	return 0;
+}
+
+bool tg_mark_address_is_here(const struct tg_mark_address *a)
+{
+	struct tg_mark_address here;
+
+	find_here(&here);
+	return !strcmp(a->host, here.host) && !strcmp(a->boot_id, here.boot_id);
+}
+
+void tg_mark_address_format(struct tg_buf *out, const char *path)
+{
+	struct tg_mark_address here;
+
+	find_here(&here);
+	tg_buf_addf(out, "%s:%s:%s", here.host, here.boot_id, path);
 }

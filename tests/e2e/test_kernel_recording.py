@@ -13,12 +13,9 @@ import pytest
 from proxied import LONG, wait_gone
 
 
-def recorder_of(kernel):
-    """Pid of the recorder of a kernel, which is no child of it; None when there is none."""
-    request = json.loads(kernel.run("%tacho x").data[0])
-    if not request["recorder"]:
-        return None
-    name = pathlib.Path(request["recorder"]["socket"]).stem
+def recorder_at(socket):
+    """Pid of the recorder that listens there, which is no child of the kernel."""
+    name = pathlib.Path(socket).stem
     end = time.monotonic() + LONG
     while time.monotonic() < end:  # one that was just forked has no command line of its own yet
         for folder in pathlib.Path("/proc").glob("[0-9]*"):
@@ -30,6 +27,12 @@ def recorder_of(kernel):
                 return int(folder.name)
         time.sleep(0.02)
     raise TimeoutError(f"no recorder {name}")
+
+
+def recorder_of(kernel):
+    """Pid of the recorder of a kernel with a fake worker; None when there is none."""
+    request = json.loads(kernel.run("%tacho x").data[0])
+    return recorder_at(request["recorder"]["socket"]) if request["recorder"] else None
 
 
 @pytest.fixture
@@ -242,6 +245,16 @@ def test_folder_that_cannot_be_written(start):
     assert kernel.run("print(1)").stderr == ""
 
 
+def test_socket_is_told_to_what_runs_in_the_kernel(recording):
+    """With host and boot: where both are others, the variable was only passed on."""
+    kernel = recording.start()
+    value = kernel.run("import os; print(os.environ['TACHOGRAPH_SOCKET'])").text.strip()
+    host, boot, path = value.split(":", 2)
+    assert host == os.uname().nodename
+    assert boot == pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    assert path == json.loads(kernel.run("%tacho x").data[0])["recorder"]["socket"]
+
+
 def test_code_can_be_kept_out(recording):
     kernel = recording.start(TACHOGRAPH_CODE="0")
     kernel.run("password = 'hunter2'")
@@ -291,6 +304,20 @@ def test_usage_is_answered_when_the_kernel_dies(start, passed_on):
 def test_usage_without_a_recorder(start):
     kernel = start("ours")
     assert kernel.request("usage_request")["content"]["pid"] == kernel.inner_pid()
+
+
+def test_old_data_is_not_shown_without_a_word(start):
+    kernel = start("recorded")
+    kernel.run("import time; time.sleep(1.1)")
+    assert not kernel.run("%tacho show").stderr
+    recorder = recorder_at(kernel.run("import os; print(os.environ['TACHOGRAPH_SOCKET'])").text.strip())
+    os.kill(recorder, signal.SIGSTOP)
+    try:
+        result = kernel.run("%tacho show")
+        assert "recorder does not answer" in result.stderr and result.stderr.count("\n") == 1
+        assert "time.sleep(1.1)" in json.dumps(result.messages, default=str)
+    finally:
+        os.kill(recorder, signal.SIGCONT)
 
 
 def test_real_worker(start):

@@ -157,6 +157,56 @@ static void test_address(const char *dir)
 	tg_buf_release(&name);
 }
 
+/* TACHOGRAPH_SOCKET: what is of this host and boot is known from what is not. */
+static void test_variable(void)
+{
+	static const char boot[] = "3f0c4d56-6f9e-4c0b-8a51-0d6a7a1c2b3e";
+	static const char *const bad[] = { "", ":", "::", "/run/x.sock", "host:/run/x.sock",
+		"host::run/x.sock", ":3f0c4d56-6f9e-4c0b-8a51-0d6a7a1c2b3e:/x", "host:3f0c4d56:/x",
+		"host:3f0c4d56-6f9e-4c0b-8a51-0d6a7a1c2b3g:/x", "ho st::/x", "h\x1b::/x",
+		"h::/x\ny", "host:3f0c4d56-6f9e-4c0b-8a51-0d6a7a1c2b3e", "host:" };
+	struct tg_buf text = TG_BUF_INIT;
+	struct tg_mark_address a;
+
+	tg_buf_addf(&text, "node7:%s:/run/user/1/k:1.sock", boot);
+	T_EQ_I(tg_mark_address_parse(&a, text.data), 0);
+	T_EQ_S(a.host, "node7");
+	T_EQ_S(a.boot_id, boot);
+	T_EQ_S(a.path, "/run/user/1/k:1.sock");
+	T_OK(!tg_mark_address_is_here(&a));
+	T_EQ_I(tg_mark_address_parse(&a, "node7::/x"), 0);
+	T_EQ_S(a.boot_id, "");
+	for (size_t i = 0; i < TG_ARRAY_SIZE(bad); i++)
+		if (!T_OK(tg_mark_address_parse(&a, bad[i]) == -EBADMSG))
+			fprintf(stderr, "#   %s\n", bad[i]);
+	/* each bound, and one more */
+	for (unsigned i = 0; i < 2; i++) {
+		tg_buf_clear(&text);
+		for (unsigned k = 0; k < TG_MARK_HOST_MAX + i; k++)
+			tg_buf_addc(&text, 'h');
+		tg_buf_adds(&text, "::/x");
+		T_EQ_I(tg_mark_address_parse(&a, text.data), i ? -EBADMSG : 0);
+		tg_buf_clear(&text);
+		tg_buf_adds(&text, "h::/");
+		for (unsigned k = 0; k < 4094 + i; k++)
+			tg_buf_addc(&text, 'p');
+		T_EQ_I(tg_mark_address_parse(&a, text.data), i ? -EBADMSG : 0);
+	}
+	tg_buf_clear(&text);
+	tg_mark_address_format(&text, "/tmp/x.sock");
+	T_EQ_I(tg_mark_address_parse(&a, text.data), 0);
+	T_EQ_S(a.path, "/tmp/x.sock");
+	T_OK(tg_mark_address_is_here(&a));
+	T_OK(access("/proc/sys/kernel/random/boot_id", R_OK) ||
+		strlen(a.boot_id) == TG_MARK_BOOT_ID_LEN);
+	if (a.boot_id[0])
+		a.boot_id[0] = a.boot_id[0] == '0' ? '1' : '0';
+	else
+		memcpy(a.boot_id, boot, sizeof(boot));
+	T_OK(!tg_mark_address_is_here(&a));
+	tg_buf_release(&text);
+}
+
 /* One datagram, parsed. */
 static void take(int fd, struct tg_mark_message *m)
 {
@@ -372,6 +422,7 @@ int main(void)
 	test_refuse();
 	test_cut();
 	test_address(dir);
+	test_variable();
 	test_client(dir);
 	test_spawn();
 	tg_buf_addf(&clean, "rm -r %s", dir);
