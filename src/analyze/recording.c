@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "record/format.h"
 
 #include "base/mem.h"
@@ -14,20 +15,11 @@
 #define RESUMED_MAX   1000 /* spans told again; more are left as they are */
 #define CLOCK_STEP_NS (100 * TG_NS_PER_MS) /* smaller differences are drift, not steps */
 
-/* Where in a list the item with a key is: an open hash. */
-struct index {
-	struct slot {
-		uint64_t key;
-		size_t at; /* from 1; 0: free */
-	} * slot;
-	size_t n, n_slots;
-};
-
 /* While loading: the lists with their capacities, spans by number, lives by session and entity. */
 struct load {
 	struct tg_recording *r;
 	size_t cap_spans, cap_lives, cap_moments;
-	struct index spans, lives;
+	struct tg_map spans, lives;
 };
 
 static void steps_add(struct tg_steps *s, int64_t t_ns, int64_t value, const char *why)
@@ -68,49 +60,18 @@ static void add_clock(struct tg_span_session *s, int64_t mono_ns, int64_t real_n
 
 /* ---- by number ---- */
 
-static struct slot *slot_of(const struct index *ix, uint64_t key)
-{
-	size_t i = (size_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (ix->n_slots - 1);
-
-	while (ix->slot[i].at && ix->slot[i].key != key)
-		i = (i + 1) & (ix->n_slots - 1);
-	return &ix->slot[i];
-}
-
-/* The place in the list, from 1; 0: none. */
-static size_t index_find(const struct index *ix, uint64_t key)
-{
-	return ix->n_slots ? slot_of(ix, key)->at : 0;
-}
-
-/* The key, which is new, belongs to the item at `at`, counted from 1. */
-static void index_add(struct index *ix, uint64_t key, size_t at)
-{
-	if (++ix->n * 2 > ix->n_slots) {
-		struct index old = *ix;
-
-		ix->n_slots = TG_MAX(old.n_slots * 2, (size_t)64);
-		ix->slot = tg_xcalloc(ix->n_slots, sizeof(*ix->slot));
-		for (size_t i = 0; i < old.n_slots; i++)
-			if (old.slot[i].at)
-				*slot_of(ix, old.slot[i].key) = old.slot[i];
-		free(old.slot);
-	}
-	*slot_of(ix, key) = (struct slot){ key, at };
-}
-
 static struct tg_span *span_find(const struct load *l, uint64_t number)
 {
-	size_t at = index_find(&l->spans, number);
+	ptrdiff_t at = tg_map_get(&l->spans, number);
 
-	return at ? &l->r->span[at - 1] : NULL;
+	return at >= 0 ? &l->r->span[at] : NULL;
 }
 
 static struct tg_life *life_find(const struct load *l, uint32_t session, uint32_t entity)
 {
-	size_t at = index_find(&l->lives, (uint64_t)session << 32 | entity);
+	ptrdiff_t at = tg_map_get(&l->lives, (uint64_t)session << 32 | entity);
 
-	return at ? &l->r->life[at - 1] : NULL;
+	return at >= 0 ? &l->r->life[at] : NULL;
 }
 
 static char *dup_str(const struct tg_json *v)
@@ -159,7 +120,7 @@ static bool on_begin(struct load *l, struct tg_span_session *s, const struct tg_
 		.end_ns = t,
 		.open = true,
 	};
-	index_add(&l->spans, (uint64_t)number, ++r->n_spans);
+	tg_map_put(&l->spans, (uint64_t)number, r->n_spans++);
 	return true;
 }
 
@@ -205,7 +166,7 @@ static bool on_birth(struct load *l, struct tg_span_session *s, const struct tg_
 		return true;
 	}
 	TG_GROW(r->life, r->n_lives + 1, l->cap_lives);
-	r->life[r->n_lives++] = (struct tg_life){
+	r->life[r->n_lives] = (struct tg_life){
 		.session = s->number,
 		.entity = (uint32_t)entity,
 		.pid = tg_json_int(tg_json_get(v, "pid"), 0),
@@ -215,7 +176,7 @@ static bool on_birth(struct load *l, struct tg_span_session *s, const struct tg_
 		.comm = dup_str(tg_json_get(v, "comm")),
 		.args = dup_str(tg_json_get(v, "args")),
 	};
-	index_add(&l->lives, (uint64_t)s->number << 32 | (uint64_t)entity, r->n_lives);
+	tg_map_put(&l->lives, (uint64_t)s->number << 32 | (uint64_t)entity, r->n_lives++);
 	return true;
 }
 
@@ -552,8 +513,8 @@ int tg_recording_load(
 	rc = tg_reader_events(reader, each_event, &l);
 	if (rc < 0) {
 		tg_err_set(err, rc, "%s: %s", path, strerror(-rc));
-		free(l.spans.slot);
-		free(l.lives.slot);
+		tg_map_release(&l.spans);
+		tg_map_release(&l.lives);
 		tg_recording_close(r);
 		return rc;
 	}
@@ -562,8 +523,8 @@ int tg_recording_load(
 	join_resumed(&l);
 	count_indices(r);
 	date_all(r);
-	free(l.spans.slot);
-	free(l.lives.slot);
+	tg_map_release(&l.spans);
+	tg_map_release(&l.lives);
 	*out = r;
 	return 0;
 }

@@ -6,53 +6,28 @@
 #include <errno.h>
 
 #include "base/json.h"
+#include "base/map.h"
 #include "record/reader_private.h"
 
 #include "base/mem.h"
 
-/* Span numbers that were handed over; open addressing, at most half full. */
-#define SEEN_MAX ((size_t)1 << 20)
-
-struct seen {
-	uint64_t *slot; /* number + 1; 0: free */
-	size_t n, size;
-};
+#define SEEN_MAX ((size_t)1 << 20) /* span numbers to remember */
 
 struct walk {
 	struct tg_reader *r;
 	int (*each)(void *ctx, uint32_t session, const char *json, size_t len);
 	void *ctx;
 	bool careful; /* something is lost: watch which spans began */
-	struct seen seen;
+	struct tg_map seen; /* span numbers that were handed over */
 };
 
-static bool put(struct seen *s, uint64_t key)
-{
-	size_t i = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (s->size - 1);
-
-	while (s->slot[i] && s->slot[i] != key)
-		i = (i + 1) & (s->size - 1);
-	if (s->slot[i] == key)
-		return false;
-	s->slot[i] = key;
-	s->n++;
-	return true;
-}
-
 /* Returns whether it is new. */
-static bool seen_add(struct seen *s, int64_t span)
+static bool seen_add(struct tg_map *seen, int64_t span)
 {
-	if (s->n * 2 >= s->size && s->size < 2 * SEEN_MAX) {
-		struct seen old = *s;
-
-		*s = (struct seen){ .size = old.size ? old.size * 2 : 256 };
-		s->slot = tg_xcalloc(s->size, sizeof(*s->slot));
-		for (size_t i = 0; i < old.size; i++)
-			if (old.slot[i])
-				put(s, old.slot[i]);
-		free(old.slot);
-	}
-	return s->n < SEEN_MAX && put(s, (uint64_t)span + 1);
+	if (seen->n == SEEN_MAX || tg_map_get(seen, (uint64_t)span) >= 0)
+		return false;
+	tg_map_put(seen, (uint64_t)span, 0);
+	return true;
 }
 
 /* The span that begins with this event, or -1. */
@@ -180,6 +155,6 @@ int tg_reader_events(struct tg_reader *r,
 		}
 		i++;
 	}
-	free(w.seen.slot);
+	tg_map_release(&w.seen);
 	return k;
 }
