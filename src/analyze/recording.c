@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <math.h>
-#include <sys/types.h>
 
+#include "analyze/peaks.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/map.h"
@@ -15,11 +15,11 @@
 #define RESUMED_MAX   1000 /* spans told again; more are left as they are */
 #define CLOCK_STEP_NS (100 * TG_NS_PER_MS) /* smaller differences are drift, not steps */
 
-/* While loading: the lists with their capacities, spans by number, lives by session and entity. */
+/* While loading: the lists with their capacities, and spans by number. */
 struct load {
 	struct tg_recording *r;
 	size_t cap_spans, cap_lives, cap_moments;
-	struct tg_map spans, lives;
+	struct tg_map spans;
 };
 
 static void steps_add(struct tg_steps *s, int64_t t_ns, int64_t value, const char *why)
@@ -37,10 +37,9 @@ static void steps_release(struct tg_steps *s)
 
 struct tg_span_session *tg_recording_session(const struct tg_recording *r, uint32_t number)
 {
-	for (size_t i = 0; i < r->n_sessions; i++)
-		if (r->session[i].number == number)
-			return &r->session[i];
-	return NULL;
+	ptrdiff_t at = tg_map_get(&r->session_at, number);
+
+	return at >= 0 ? &r->session[at] : NULL;
 }
 
 /*
@@ -58,20 +57,18 @@ static void add_clock(struct tg_span_session *s, int64_t mono_ns, int64_t real_n
 	steps_add(&s->clock, mono_ns, real_ns - mono_ns, NULL);
 }
 
-/* ---- by number ---- */
+struct tg_life *tg_recording_life(const struct tg_recording *r, uint32_t session, uint32_t entity)
+{
+	ptrdiff_t at = tg_map_get(&r->life_at, (uint64_t)session << 32 | entity);
+
+	return at >= 0 ? &r->life[at] : NULL;
+}
 
 static struct tg_span *span_find(const struct load *l, uint64_t number)
 {
 	ptrdiff_t at = tg_map_get(&l->spans, number);
 
 	return at >= 0 ? &l->r->span[at] : NULL;
-}
-
-static struct tg_life *life_find(const struct load *l, uint32_t session, uint32_t entity)
-{
-	ptrdiff_t at = tg_map_get(&l->lives, (uint64_t)session << 32 | entity);
-
-	return at >= 0 ? &l->r->life[at] : NULL;
 }
 
 static char *dup_str(const struct tg_json *v)
@@ -157,7 +154,7 @@ static bool on_birth(struct load *l, struct tg_span_session *s, const struct tg_
 	if (entity < 0 || entity > UINT32_MAX)
 		return false;
 	/* said again when exec gave it another name, or its arguments came late */
-	life = life_find(l, s->number, (uint32_t)entity);
+	life = tg_recording_life(l->r, s->number, (uint32_t)entity);
 	if (life) {
 		free(life->comm);
 		free(life->args);
@@ -176,7 +173,7 @@ static bool on_birth(struct load *l, struct tg_span_session *s, const struct tg_
 		.comm = dup_str(tg_json_get(v, "comm")),
 		.args = dup_str(tg_json_get(v, "args")),
 	};
-	tg_map_put(&l->lives, (uint64_t)s->number << 32 | (uint64_t)entity, r->n_lives++);
+	tg_map_put(&r->life_at, (uint64_t)s->number << 32 | (uint64_t)entity, r->n_lives++);
 	return true;
 }
 
@@ -184,12 +181,12 @@ static bool on_death(struct load *l, struct tg_span_session *s, const struct tg_
 {
 	int64_t entity = tg_json_int(tg_json_get(v, "entity"), -1);
 	struct tg_life *life = entity >= 0 && entity <= UINT32_MAX
-				       ? life_find(l, s->number, (uint32_t)entity)
+				       ? tg_recording_life(l->r, s->number, (uint32_t)entity)
 				       : NULL;
 
 	if (!life)
 		return false;
-	life->death_ns = t;
+	life->death_ns = TG_MAX(t, life->birth_ns);
 	life->cpu_ns = tg_json_int(tg_json_get(v, "cpu_ns"), TG_MISSING);
 	return true;
 }
@@ -323,6 +320,7 @@ static void load_session(struct tg_recording *r, size_t i, const struct tg_sessi
 	char *machine = machine_of(v);
 
 	*s = (struct tg_span_session){ .number = from->number };
+	tg_map_put(&r->session_at, s->number, i);
 	s->host = dup_str(tg_json_get(v, "host"));
 	if (!s->host)
 		s->host = tg_xstrdup("");
@@ -514,7 +512,6 @@ int tg_recording_load(
 	if (rc < 0) {
 		tg_err_set(err, rc, "%s: %s", path, strerror(-rc));
 		tg_map_release(&l.spans);
-		tg_map_release(&l.lives);
 		tg_recording_close(r);
 		return rc;
 	}
@@ -524,7 +521,6 @@ int tg_recording_load(
 	count_indices(r);
 	date_all(r);
 	tg_map_release(&l.spans);
-	tg_map_release(&l.lives);
 	*out = r;
 	return 0;
 }
@@ -552,7 +548,7 @@ void tg_recording_close(struct tg_recording *r)
 		steps_release(&s->gap);
 		steps_release(&s->cores);
 		steps_release(&s->memory);
-		free(s->peaks.cell);
+		tg_peaks_free(s->peaks);
 	}
 	for (size_t i = 0; i < r->n_lives; i++) {
 		free(r->life[i].comm);
@@ -565,6 +561,8 @@ void tg_recording_close(struct tg_recording *r)
 		free(r->moment[i].json);
 	}
 	free(r->session);
+	tg_map_release(&r->session_at);
+	tg_map_release(&r->life_at);
 	free(r->span);
 	free(r->life);
 	free(r->moment);
@@ -572,30 +570,6 @@ void tg_recording_close(struct tg_recording *r)
 	free(r->path);
 	tg_reader_close(r->reader);
 	free(r);
-}
-
-static int each_peak(void *ctx, const struct tg_process_cell *cell)
-{
-	struct tg_peaks *p = ctx;
-
-	if (cell->field != TG_PROCESS_HWM_BYTES || cell->value == TG_MISSING)
-		return 0;
-	TG_GROW(p->cell, p->n + 1, p->cap);
-	p->cell[p->n++] = *cell;
-	return 0;
-}
-
-int tg_recording_peaks(struct tg_recording *r, uint32_t session, const struct tg_peaks **peaks)
-{
-	struct tg_span_session *s = tg_recording_session(r, session);
-	int rc = 0;
-
-	if (!s->peaks.loaded)
-		rc = tg_reader_processes(
-			r->reader, session, INT64_MIN, INT64_MAX, each_peak, &s->peaks);
-	s->peaks.loaded = true;
-	*peaks = &s->peaks;
-	return TG_MIN(rc, 0);
 }
 
 void tg_recording_only_run(struct tg_recording *r, int64_t run)

@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/map.h"
 #include "record/reader.h"
 
 #define TG_NO_NUMBER (-1)
@@ -32,13 +33,6 @@ struct tg_steps {
 	size_t n, cap;
 };
 
-/* Peaks of RSS (VmHWM) that the kernel kept for the processes of one session, in order of time. */
-struct tg_peaks {
-	struct tg_process_cell *cell;
-	size_t n, cap;
-	bool loaded;
-};
-
 /* One run of a recorder. Monotonic stamps of one session mean nothing in another. */
 struct tg_span_session {
 	uint32_t number;
@@ -51,7 +45,7 @@ struct tg_span_session {
 	struct tg_steps cores; /* limit: thousandths of a core */
 	struct tg_steps memory; /* limit: bytes */
 	int64_t first_ns, last_ns; /* of samples and events; 0, 0 when there are none */
-	struct tg_peaks peaks; /* see tg_recording_peaks */
+	struct tg_peaks *peaks; /* see peaks.h; NULL until they are asked for */
 };
 
 /* A process of the measured tree, as far as it was seen. */
@@ -59,7 +53,7 @@ struct tg_life {
 	uint32_t session;
 	uint32_t entity;
 	int64_t pid;
-	int64_t birth_ns, death_ns; /* monotonic; INT64_MAX: alive at the end */
+	int64_t birth_ns, death_ns; /* monotonic, in this order; INT64_MAX: alive at the end */
 	int64_t cpu_ns; /* in all, told at its death; TG_MISSING: unknown */
 	char *comm, *args; /* NULL: unknown */
 };
@@ -93,10 +87,12 @@ struct tg_recording {
 	struct tg_reader *reader;
 	struct tg_span_session *session;
 	size_t n_sessions;
+	struct tg_map session_at; /* their places, by number */
 	struct tg_span *span; /* in order of their beginning in the file */
 	size_t n_spans;
 	struct tg_life *life;
 	size_t n_lives;
+	struct tg_map life_at; /* their places, by session and entity */
 	struct tg_moment *moment;
 	size_t n_moments;
 	char *machine; /* JSON object of the last session's machine, or NULL */
@@ -131,14 +127,17 @@ bool tg_recording_damage(const struct tg_recording *r, struct tg_damage *out);
 
 struct tg_span_session *tg_recording_session(const struct tg_recording *r, uint32_t number);
 
-/* Load (at the first call) the peaks of a session. Borrowed. 0 or -errno. */
-int tg_recording_peaks(struct tg_recording *r, uint32_t session, const struct tg_peaks **peaks);
+/* NULL when nothing is known of it. */
+struct tg_life *tg_recording_life(const struct tg_recording *r, uint32_t session, uint32_t entity);
 
 /* UTC in ns of a monotonic stamp. Rises with `mono_ns`, whatever was done to the clock. */
 int64_t tg_session_utc(const struct tg_span_session *s, int64_t mono_ns);
 
 /* The stamp of that session which tg_session_utc maps to `utc_ns`, or the nearest. */
 int64_t tg_session_mono(const struct tg_span_session *s, int64_t utc_ns);
+
+/* Place of the last step at or before `t_ns`, or -1. */
+ptrdiff_t tg_steps_find(const struct tg_steps *steps, int64_t t_ns);
 
 /* The value in force at `t_ns` (that of the first step when before it), or TG_MISSING. */
 int64_t tg_steps_at(const struct tg_steps *steps, int64_t t_ns);

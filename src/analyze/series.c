@@ -207,6 +207,9 @@ static void cut_gaps(struct tg_points *p, size_t start, const struct tg_span_ses
 	int64_t usual = usual_distance(p, start);
 	size_t gap = 0, step = 0;
 
+	if (p->n > start) /* of thousands of changes few are of this time */
+		step = (size_t)(tg_steps_find(&s->period, p->point[start].t_ns) + 1);
+
 	for (size_t i = start + 1; i < p->n; i++) {
 		int64_t t0 = p->point[i - 1].t_ns, t1 = p->point[i].t_ns;
 		int64_t period = TG_MAX(usual, longest_period(&s->period, &step, t0, t1));

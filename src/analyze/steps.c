@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values that hold from a moment on, and the clocks of a session that are made of them. */
-#include <sys/types.h>
-
 #include "analyze/recording.h"
 
 #include "base/mem.h"
 
-/* Index of the last step at or before t_ns, or -1. */
-static ssize_t steps_find(const struct tg_steps *s, int64_t t_ns)
+ptrdiff_t tg_steps_find(const struct tg_steps *s, int64_t t_ns)
 {
 	size_t lo = 0, hi = s->n;
 
@@ -19,12 +16,12 @@ static ssize_t steps_find(const struct tg_steps *s, int64_t t_ns)
 		else
 			hi = mid;
 	}
-	return (ssize_t)lo - 1;
+	return (ptrdiff_t)lo - 1;
 }
 
 int64_t tg_steps_at(const struct tg_steps *steps, int64_t t_ns)
 {
-	ssize_t i = steps_find(steps, t_ns);
+	ptrdiff_t i = tg_steps_find(steps, t_ns);
 
 	if (!steps->n)
 		return TG_MISSING;

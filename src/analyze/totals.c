@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "analyze/peaks.h"
 #include "analyze/series.h"
 #include "analyze/window.h"
 #include "base/clock.h"
@@ -12,9 +13,8 @@
 
 #include "base/mem.h"
 
-#define PAD_NS       (5 * TG_NS_PER_S) /* the nearest rows around an edge lie within */
-#define PROBES_MAX   4096
-#define ENTITIES_MAX 65536
+#define PAD_NS     (5 * TG_NS_PER_S) /* the nearest rows around an edge lie within */
+#define PROBES_MAX 4096
 
 /* What is wanted of each metric, and where it goes. Sums over instances. */
 enum want { WANT_RISE, WANT_PEAK };
@@ -71,6 +71,7 @@ struct ends {
 struct pass {
 	const struct tg_span *span;
 	int64_t edge_ns[2]; /* begin, end */
+	int64_t from_ns, to_ns; /* chunks that touch this time are looked at */
 	int64_t tolerance_ns; /* a row that near is the one that was taken at an edge */
 	struct probe *probe;
 	size_t n_probes, cap;
@@ -134,24 +135,58 @@ static void probe_take(const struct pass *p, struct probe *probe, int64_t t, int
 	probe->v_last = v;
 }
 
+/* How many rows of a block lie at or before `t_ns`. */
+static uint32_t rows_to(const struct tg_block *b, int64_t t_ns)
+{
+	uint32_t lo = 0, hi = b->n_rows;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (b->t_ns[mid] <= t_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/*
+ * Follow a column from its last value at or before the begin, of which there are `before` rows, to
+ * its first at or after the end: what lies beyond changes nothing.
+ */
+static void take_column(const struct pass *p, struct probe *probe, const struct tg_block *b,
+	size_t c, uint32_t before)
+{
+	const int64_t *v = b->values + c * b->cap;
+	uint32_t row = before;
+
+	while (row > 0 && v[row - 1] == TG_MISSING)
+		row--;
+	for (row -= row > 0; row < b->n_rows && probe->t_after[1] == TG_MISSING; row++) {
+		int64_t t = b->t_ns[row];
+
+		if (v[row] == TG_MISSING || t < 0 || t > TG_TIME_MAX ||
+			(probe->t_last != TG_MISSING && t <= probe->t_last))
+			continue;
+		probe_take(p, probe, t, v[row]);
+	}
+}
+
+/* Returns 1, to stop, when every column was followed behind the end. */
 static int each_block(void *ctx, const struct tg_block *block)
 {
 	struct pass *p = ctx;
+	uint32_t before = rows_to(block, p->edge_ns[0]);
+	bool more = false;
 
-	for (uint32_t row = 0; row < block->n_rows; row++) {
-		int64_t t = block->t_ns[row];
+	for (size_t c = 0; c < p->n_columns; c++) {
+		struct probe *probe = &p->probe[p->column_probe[c]];
 
-		for (size_t c = 0; c < p->n_columns; c++) {
-			struct probe *probe = &p->probe[p->column_probe[c]];
-			int64_t v = block->values[c * block->cap + row];
-
-			if (v == TG_MISSING || t < 0 || t > TG_TIME_MAX ||
-				(probe->t_last != TG_MISSING && t <= probe->t_last))
-				continue;
-			probe_take(p, probe, t, v);
-		}
+		take_column(p, probe, block, c, before);
+		more |= probe->t_after[1] == TG_MISSING;
 	}
-	return 0;
+	return !more;
 }
 
 static const struct wish *wish_for(const char *metric)
@@ -162,16 +197,6 @@ static const struct wish *wish_for(const char *metric)
 	return NULL;
 }
 
-static int64_t minus_pad(int64_t t)
-{
-	return t > INT64_MIN + PAD_NS ? t - PAD_NS : INT64_MIN;
-}
-
-static int64_t plus_pad(int64_t t)
-{
-	return t < INT64_MAX - PAD_NS ? t + PAD_NS : INT64_MAX;
-}
-
 static int read_tables(const struct tg_recording *r, struct pass *p)
 {
 	size_t n;
@@ -180,18 +205,22 @@ static int read_tables(const struct tg_recording *r, struct pass *p)
 
 	for (size_t i = 0; i < n && rc >= 0; i++) {
 		const struct tg_table *t = &table[i];
+		const struct wish *wish = NULL;
 		uint32_t *column;
 
-		if (t->session != p->span->session || !t->n_rows ||
-			t->first_ns > plus_pad(p->edge_ns[1]) ||
-			t->last_ns < minus_pad(p->edge_ns[0]))
+		if (t->session != p->span->session || !t->n_rows || t->first_ns > p->to_ns ||
+			t->last_ns < p->from_ns)
 			continue;
 		column = tg_xcalloc(t->n_columns + 1, sizeof(*column));
 		p->column_probe = tg_xcalloc(t->n_columns + 1, sizeof(*p->column_probe));
 		p->n_columns = 0;
 		for (size_t k = 0; k < t->n_columns; k++) {
-			const struct wish *wish = wish_for(t->column[k].metric->name);
-			struct probe *probe = wish ? probe_for(p, wish, &t->column[k]) : NULL;
+			struct probe *probe;
+
+			/* instances of a metric share it */
+			if (!k || t->column[k].metric != t->column[k - 1].metric)
+				wish = wish_for(t->column[k].metric->name);
+			probe = wish ? probe_for(p, wish, &t->column[k]) : NULL;
 
 			if (!probe)
 				continue;
@@ -199,8 +228,8 @@ static int read_tables(const struct tg_recording *r, struct pass *p)
 			p->column_probe[p->n_columns++] = (size_t)(probe - p->probe);
 		}
 		if (p->n_columns)
-			rc = tg_reader_blocks(r->reader, t, column, p->n_columns,
-				minus_pad(p->edge_ns[0]), plus_pad(p->edge_ns[1]), each_block, p);
+			rc = tg_reader_blocks(r->reader, t, column, p->n_columns, p->from_ns,
+				p->to_ns, each_block, p);
 		free(column);
 		free(p->column_probe);
 	}
@@ -377,24 +406,6 @@ static int cores_max(
 
 /* ---- the peak that the kernel kept ---- */
 
-struct hwm {
-	const int64_t *rows_ns; /* from the first of them to the second */
-	int64_t *before, *within; /* by entity - first */
-	uint32_t first, n;
-};
-
-static void take_hwm(struct hwm *h, const struct tg_process_cell *cell)
-{
-	uint32_t i = cell->entity - h->first;
-
-	if (i >= h->n)
-		return;
-	if (cell->t_ns <= h->rows_ns[0])
-		h->before[i] = cell->value;
-	else if (cell->t_ns <= h->rows_ns[1])
-		h->within[i] = TG_MAX(h->within[i], cell->value);
-}
-
 /*
  * VmHWM of a process that rose within the span is its peak in the span. It is the tree's peak too
  * when no other process lived in that time; otherwise it is a lower bound beside the samples.
@@ -402,42 +413,19 @@ static void take_hwm(struct hwm *h, const struct tg_process_cell *cell)
 static int peak_from_hwm(struct tg_recording *r, const struct pass *p, struct tg_totals *out)
 {
 	const struct tg_span *span = p->span;
-	struct hwm h = { .rows_ns = p->rows_ns, .first = UINT32_MAX };
-	const struct tg_peaks *peaks;
-	uint32_t last = 0, lived = 0;
-	int64_t best = TG_MISSING;
+	struct tg_peaks *peaks;
+	int64_t best;
 	int rc;
 
 	if (p->rows_ns[0] == TG_MISSING || p->rows_ns[1] == TG_MISSING)
 		return 0;
-	rc = tg_recording_peaks(r, span->session, &peaks);
+	rc = tg_peaks_of(r, span->session, &peaks);
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < r->n_lives; i++) {
-		const struct tg_life *life = &r->life[i];
-
-		if (life->session != span->session || life->birth_ns > span->end_ns ||
-			life->death_ns < span->begin_ns)
-			continue;
-		lived++;
-		h.first = TG_MIN(h.first, life->entity);
-		last = TG_MAX(last, life->entity);
-	}
-	if (!lived || last - h.first >= ENTITIES_MAX)
-		return 0;
-	h.n = last - h.first + 1;
-	h.before = tg_xcalloc(h.n, sizeof(*h.before));
-	h.within = tg_xcalloc(h.n, sizeof(*h.within));
-	for (size_t i = 0; i < peaks->n; i++)
-		take_hwm(&h, &peaks->cell[i]);
-	for (uint32_t i = 0; i < h.n; i++)
-		if (h.within[i] > h.before[i])
-			best = TG_MAX(best, h.within[i]);
-	free(h.before);
-	free(h.within);
+	best = tg_peaks_risen(r, peaks, span, p->rows_ns);
 	if (best == TG_MISSING)
 		return 0;
-	out->peak_exact = lived == 1 && p->rows_exact;
+	out->peak_exact = p->rows_exact && tg_peaks_lived(peaks, span->begin_ns, span->end_ns) == 1;
 	if (!((double)best <= out->rss_peak_bytes))
 		out->rss_peak_bytes = (double)best;
 	return 0;
@@ -499,6 +487,8 @@ int tg_totals_of(struct tg_recording *r, const struct tg_span *span, struct tg_t
 	int rc;
 
 	fill_unknown(out);
+	p.from_ns = TG_MAX(span->begin_ns - PAD_NS, 0);
+	p.to_ns = TG_MIN(span->end_ns + PAD_NS, TG_TIME_MAX);
 	p.tolerance_ns = TG_MAX(TG_EDGE_NS, wall_ns / 20);
 	out->wall_s = (double)wall_ns / 1e9;
 	rc = read_tables(r, &p);
@@ -516,10 +506,9 @@ int tg_totals_of(struct tg_recording *r, const struct tg_span *span, struct tg_t
 		out->cores_max = out->cores_mean;
 	out->cores_allowed = limit_at(&s->cores, span->end_ns, 1e-3);
 	out->memory_limit_bytes = limit_at(&s->memory, span->end_ns, 1);
-	for (size_t i = 0; i < s->missed.n; i++)
-		if (s->missed.step[i].t_ns >= span->begin_ns &&
-			s->missed.step[i].t_ns <= span->end_ns)
-			out->missed += s->missed.step[i].value;
+	for (ptrdiff_t i = tg_steps_find(&s->missed, span->end_ns);
+		i >= 0 && s->missed.step[i].t_ns >= span->begin_ns; i--)
+		out->missed += s->missed.step[i].value;
 	if (span->open)
 		out->exact = false;
 	judge(out, span);

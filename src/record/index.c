@@ -27,6 +27,8 @@ void tg_index_release(struct tg_index *x)
 		free(x->table[i].group);
 	}
 	free(x->table);
+	tg_map_release(&x->table_at);
+	tg_map_release(&x->session_at);
 	free(x->events.p);
 	free(x->processes.p);
 	free(x->summaries.p);
@@ -36,14 +38,9 @@ void tg_index_release(struct tg_index *x)
 
 struct tg_index_table *tg_index_table(struct tg_index *x, uint32_t number)
 {
-	if (x->last_table < x->n_tables && x->table[x->last_table].number == number)
-		return &x->table[x->last_table];
-	for (size_t i = 0; i < x->n_tables; i++)
-		if (x->table[i].number == number) {
-			x->last_table = i;
-			return &x->table[i];
-		}
-	return NULL;
+	ptrdiff_t at = tg_map_get(&x->table_at, number);
+
+	return at >= 0 ? &x->table[at] : NULL;
 }
 
 static struct tg_index_table *get_table(struct tg_index *x, uint32_t number, uint32_t session)
@@ -53,27 +50,32 @@ static struct tg_index_table *get_table(struct tg_index *x, uint32_t number, uin
 	if (t || x->n_tables >= TG_TABLES_MAX)
 		return t;
 	TG_GROW(x->table, x->n_tables + 1, x->cap_tables);
-	x->last_table = x->n_tables++;
-	x->table[x->last_table] = (struct tg_index_table){ .number = number, .session = session };
-	return &x->table[x->last_table];
+	t = &x->table[x->n_tables];
+	*t = (struct tg_index_table){ .number = number, .session = session };
+	tg_map_put(&x->table_at, number, x->n_tables++);
+	return t;
 }
 
 static void add_place(struct tg_places *places, const struct tg_place *place)
 {
+	const struct tg_place *before = places->n ? &places->p[places->n - 1] : NULL;
+
+	if (before && (place->first_ns < before->first_ns || place->last_ns < before->last_ns))
+		places->unordered = true;
 	TG_GROW(places->p, places->n + 1, places->cap);
 	places->p[places->n++] = *place;
 }
 
 static int add_session(struct tg_index *x, uint32_t number, const char *json, size_t len)
 {
-	for (size_t i = 0; i < x->n_sessions; i++)
-		if (x->session[i].number == number)
-			return 0;
+	if (tg_map_get(&x->session_at, number) >= 0)
+		return 0;
 	if (x->held + len + sizeof(struct tg_session) > TG_INDEX_HELD_MAX)
 		return -EBADMSG;
 	x->held += len + sizeof(struct tg_session);
 	TG_GROW(x->session, x->n_sessions + 1, x->cap_sessions);
-	x->session[x->n_sessions++] = (struct tg_session){ number, tg_xmemdup0(json, len) };
+	x->session[x->n_sessions] = (struct tg_session){ number, tg_xmemdup0(json, len) };
+	tg_map_put(&x->session_at, number, x->n_sessions++);
 	return 0;
 }
 
@@ -138,7 +140,7 @@ static void add_entries(struct tg_index *x, uint32_t session, const struct tg_su
 
 	for (size_t i = 0; i < s->n_entries; i++) {
 		const struct tg_summary_entry *e = &s->entry[i];
-		struct tg_place place = { at, e->first_ns, e->last_ns, e->rows, session };
+		struct tg_place place = { at, e->first_ns, e->last_ns, e->rows, session, false };
 
 		if (e->type == TG_CHUNK_SAMPLES)
 			add_samples(x, e->table, &place);

@@ -7,9 +7,11 @@
 #ifndef TG_RECORD_INDEX_H
 #define TG_RECORD_INDEX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "record/chunk.h"
 #include "record/reader.h"
 #include "record/summary.h"
@@ -23,11 +25,13 @@ struct tg_place {
 	int64_t first_ns, last_ns;
 	uint32_t rows;
 	uint32_t session;
+	bool bad; /* could not be decoded, and was counted */
 };
 
 struct tg_places {
 	struct tg_place *p;
 	size_t n, cap;
+	bool unordered; /* times do not rise from each to the next: damage */
 };
 
 /* Groups of a table that a summary has. They stand for its chunks at [begin, end). */
@@ -59,7 +63,7 @@ struct tg_index {
 	size_t n_sessions, cap_sessions;
 	struct tg_index_table *table; /* in file order */
 	size_t n_tables, cap_tables;
-	size_t last_table; /* position of the one looked up last */
+	struct tg_map table_at, session_at; /* their places, by number */
 	struct tg_places events;
 	struct tg_places processes;
 	struct tg_places summaries; /* those that were whole */

@@ -132,6 +132,7 @@ void tg_reader_close(struct tg_reader *r)
 	tg_index_release(&r->index);
 	tg_zip_release(&r->zip);
 	tg_buf_release(&r->chunk);
+	tg_cache_release(&r->cache);
 	tg_block_free(r->block);
 	tg_process_block_free(r->cells);
 	free(r->stats);
@@ -196,18 +197,46 @@ void tg_reader_lost(struct tg_reader *r)
 	r->damage.lost_chunks++;
 }
 
-int tg_reader_decode(struct tg_reader *r, const struct tg_place *place, size_t n_all,
-	const uint32_t *column, size_t n)
+int tg_reader_decode(
+	struct tg_reader *r, struct tg_place *place, size_t n_all, const uint32_t *column, size_t n)
 {
+	struct tg_block *block = NULL;
 	struct tg_chunk chunk;
-	int k = tg_reader_chunk(r, place->offset, TG_CHUNK_SAMPLES, &chunk);
+	int k;
 
+	if (place->bad)
+		return -EBADMSG;
+	r->rows = tg_cache_find(&r->cache, place->offset, column, n);
+	if (r->rows)
+		return 0;
+	k = tg_reader_chunk(r, place->offset, TG_CHUNK_SAMPLES, &chunk);
 	if (k == 0)
 		k = tg_samples_decode(&r->zip, chunk.header.flags, chunk.payload,
-			chunk.header.length, n_all, column, n, &r->block);
-	if (k == -EBADMSG)
+			chunk.header.length, n_all, column, n, &block);
+	if (k == 0)
+		r->rows = tg_cache_put_take(&r->cache, place->offset, column, n, block);
+	else
+		tg_block_free(block);
+	place->bad = k == -EBADMSG;
+	if (place->bad)
 		tg_reader_lost(r);
 	return k;
+}
+
+/* The first of the places that may end at `t_ns` or later. */
+static size_t first_place(const struct tg_places *places, int64_t t_ns)
+{
+	size_t lo = 0, hi = places->unordered ? 0 : places->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (places->p[mid].last_ns < t_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
 }
 
 int tg_reader_blocks(struct tg_reader *r, const struct tg_table *table, const uint32_t *column,
@@ -219,17 +248,20 @@ int tg_reader_blocks(struct tg_reader *r, const struct tg_table *table, const ui
 	for (size_t i = 0; i < n_columns; i++)
 		if (!t || !t->def || column[i] >= t->def->n_columns)
 			return -EINVAL;
-	for (size_t i = 0; t && t->def && i < t->places.n; i++) {
-		const struct tg_place *place = &t->places.p[i];
+	for (size_t i = t ? first_place(&t->places, from_ns) : 0; t && t->def && i < t->places.n;
+		i++) {
+		struct tg_place *place = &t->places.p[i];
 		int k;
 
+		if (place->first_ns > to_ns && !t->places.unordered)
+			break;
 		if (place->last_ns < from_ns || place->first_ns > to_ns)
 			continue;
 		k = tg_reader_decode(r, place, t->def->n_columns, column, n_columns);
 		if (k == -EBADMSG)
 			continue;
 		if (k == 0)
-			k = each(ctx, r->block);
+			k = each(ctx, r->rows);
 		if (k)
 			return k;
 	}

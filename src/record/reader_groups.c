@@ -65,7 +65,7 @@ static struct tg_group group_of(const struct tg_block *b)
 static int rows_to(struct walk *w, uint64_t end)
 {
 	for (; w->at < w->t->places.n && w->t->places.p[w->at].offset < end; w->at++) {
-		const struct tg_place *place = &w->t->places.p[w->at];
+		struct tg_place *place = &w->t->places.p[w->at];
 		struct tg_group g;
 		int k;
 
@@ -75,7 +75,7 @@ static int rows_to(struct walk *w, uint64_t end)
 		if (k == -EBADMSG)
 			continue;
 		if (k == 0) {
-			g = group_of(w->r->block);
+			g = group_of(w->r->rows);
 			k = w->each(w->ctx, &g);
 		}
 		if (k)

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "record/block.h"
+#include "record/cache.h"
 #include "record/index.h"
 #include "record/reader.h"
 #include "record/scan.h"
@@ -20,7 +21,9 @@ struct tg_reader {
 	struct tg_table *table; /* the index' tables that have a definition, for the caller */
 	size_t n_tables;
 	struct tg_buf chunk; /* stored bytes of the chunk that was read last */
-	struct tg_block *block; /* rows decoded last */
+	struct tg_cache cache;
+	const struct tg_block *rows; /* those asked for last; in the cache */
+	struct tg_block *block; /* what verifying decodes: nobody asks for it twice */
 	struct tg_process_block *cells;
 	struct tg_group_stats *stats; /* one column's groups of a section */
 	size_t cap_stats;
@@ -42,10 +45,10 @@ void tg_reader_lost(struct tg_reader *r);
 int tg_reader_summary(struct tg_reader *r, uint64_t offset, struct tg_chunk_header *h);
 
 /*
- * Decode columns of the sample chunk at `place` into r->block. Returns 0; -EBADMSG, counted as
- * damage; -errno.
+ * Let r->rows be these columns of the sample chunk at `place`, decoded now or before. Returns 0;
+ * -EBADMSG, counted as damage at the first time; -errno.
  */
-int tg_reader_decode(struct tg_reader *r, const struct tg_place *place, size_t n_all,
+int tg_reader_decode(struct tg_reader *r, struct tg_place *place, size_t n_all,
 	const uint32_t *column, size_t n);
 
 #endif

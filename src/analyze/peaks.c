@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/peaks.h"
+
+#include "record/format.h"
+
+#include "base/mem.h"
+
+struct load {
+	struct tg_peaks *peaks;
+	struct tg_map last; /* place of each process' last one */
+};
+
+static int each_cell(void *ctx, const struct tg_process_cell *cell)
+{
+	struct load *l = ctx;
+	struct tg_peaks *p = l->peaks;
+	ptrdiff_t last;
+
+	if (cell->field != TG_PROCESS_HWM_BYTES || cell->value == TG_MISSING)
+		return 0;
+	if (p->n && cell->t_ns < p->peak[p->n - 1].t_ns)
+		return 0; /* damage */
+	last = tg_map_get(&l->last, cell->entity);
+	if (last >= 0 && p->peak[last].value == cell->value)
+		return 0;
+	if (p->n == TG_PEAKS_MAX) {
+		p->full = true;
+		return 1;
+	}
+	TG_GROW(p->peak, p->n + 1, p->cap);
+	p->peak[p->n] =
+		(struct tg_peak){ cell->t_ns, cell->value, cell->entity, (uint32_t)(last + 1) };
+	tg_map_put(&l->last, cell->entity, p->n++);
+	return 0;
+}
+
+static int compare_i64(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void load_lives(struct tg_peaks *p, const struct tg_recording *r, uint32_t session)
+{
+	p->birth = tg_xcalloc(r->n_lives + 1, sizeof(*p->birth));
+	p->death = tg_xcalloc(r->n_lives + 1, sizeof(*p->death));
+	for (size_t i = 0; i < r->n_lives; i++) {
+		if (r->life[i].session != session)
+			continue;
+		p->birth[p->n_lives] = r->life[i].birth_ns;
+		p->death[p->n_lives++] = r->life[i].death_ns;
+	}
+	qsort(p->birth, p->n_lives, sizeof(*p->birth), compare_i64);
+	qsort(p->death, p->n_lives, sizeof(*p->death), compare_i64);
+}
+
+int tg_peaks_of(struct tg_recording *r, uint32_t session, struct tg_peaks **peaks)
+{
+	struct tg_span_session *s = tg_recording_session(r, session);
+	struct load l = { .last = TG_MAP_INIT };
+	int rc = 0;
+
+	if (!s->peaks) {
+		l.peaks = s->peaks = tg_xcalloc(1, sizeof(*s->peaks));
+		load_lives(s->peaks, r, session);
+		rc = tg_reader_processes(r->reader, session, INT64_MIN, INT64_MAX, each_cell, &l);
+		tg_map_release(&l.last);
+	}
+	*peaks = s->peaks;
+	return TG_MIN(rc, 0);
+}
+
+void tg_peaks_free(struct tg_peaks *p)
+{
+	if (!p)
+		return;
+	free(p->peak);
+	free(p->birth);
+	free(p->death);
+	free(p->scratch);
+	free(p);
+}
+
+/* How many of a list in order are less than `t_ns`. */
+static size_t count_before(const int64_t *list, size_t n, int64_t t_ns)
+{
+	size_t lo = 0;
+
+	while (lo < n) {
+		size_t mid = lo + (n - lo) / 2;
+
+		if (list[mid] < t_ns)
+			lo = mid + 1;
+		else
+			n = mid;
+	}
+	return lo;
+}
+
+size_t tg_peaks_lived(const struct tg_peaks *p, int64_t begin_ns, int64_t end_ns)
+{
+	/* who died before it was born before it */
+	return count_before(p->birth, p->n_lives, end_ns + 1) -
+	       count_before(p->death, p->n_lives, begin_ns);
+}
+
+/* The place of the first one that is later than `t_ns`. */
+static size_t first_after(const struct tg_peaks *p, int64_t t_ns)
+{
+	size_t lo = 0, hi = p->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (p->peak[mid].t_ns <= t_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* A peak says that its process was there near a row; one that came or went beyond the edge was not
+ * in the span. */
+static bool lived(const struct tg_recording *r, const struct tg_span *span, uint32_t entity)
+{
+	const struct tg_life *life = tg_recording_life(r, span->session, entity);
+
+	return !life || (life->birth_ns <= span->end_ns && life->death_ns >= span->begin_ns);
+}
+
+int64_t tg_peaks_risen(const struct tg_recording *r, struct tg_peaks *p, const struct tg_span *span,
+	const int64_t rows_ns[2])
+{
+	size_t from = first_after(p, rows_ns[0]), to = first_after(p, rows_ns[1]);
+	int64_t best = TG_MISSING;
+
+	if (p->full && (to == p->n || from == p->n))
+		return TG_MISSING;
+	TG_GROW(p->scratch, to - TG_MIN(from, to), p->cap_scratch);
+	/* scratch: what the process had before the span */
+	for (size_t i = from; i < to; i++) {
+		const struct tg_peak *peak = &p->peak[i];
+		size_t before = peak->before;
+		int64_t had = !before         ? 0
+			      : before > from ? p->scratch[before - 1 - from]
+					      : p->peak[before - 1].value;
+
+		p->scratch[i - from] = had;
+		if (peak->value > had && peak->value > best && lived(r, span, peak->entity))
+			best = peak->value;
+	}
+	return best;
+}
