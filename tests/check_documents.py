@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks the texts: links in Markdown lead somewhere, JSON parses, versions agree, calls are allowed.
+"""Checks the texts: links, JSON, versions and the citation agree, and no call is forbidden.
 
 Usage: check_documents.py SOURCE_ROOT VERSION. It asks no network: only links within the project.
 """
@@ -30,6 +30,28 @@ def anchors(path: pathlib.Path) -> set[str]:
     text = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.M | re.S)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
             for heading in re.findall(r"^#+\s+(.*)$", text, flags=re.M)}
+
+
+def citation(root: pathlib.Path) -> Iterator[str]:
+    """What CITATION.cff says of the project, and that it cites what the README credits."""
+    text, readme = (root / "CITATION.cff").read_text(), (root / "README.md").read_text()
+    head, _, references = text.partition("\nreferences:\n")
+    for want in ("cff-version: 1.2.0", 'title: "tachograph: .+"', "message: .+", "type: software",
+                 "license: BSD-3-Clause", r"authors:\n  - name: The tachograph developers\n(?!  )"):
+        if not re.search(f"^{want}", head, flags=re.M):
+            yield f"CITATION.cff: no {want}"
+    works = re.split(r"^  - ", references, flags=re.M)[1:]
+    for work in works:
+        for key in ("type", "title", "authors"):
+            if not re.search(rf"^(    )?{key}:", work, flags=re.M):
+                yield f"CITATION.cff: a work without {key}: {work.splitlines()[0]}"
+        title = re.search(r'^    title: "?(.*?)"?$', work, flags=re.M)
+        if title and "doi:" not in work and title[1] not in readme:
+            yield f"CITATION.cff: {title[1]} is not in README.md"
+    cited = sorted(re.findall(r"^    doi: (\S+)$", references, flags=re.M))
+    credited = sorted(set(re.findall(r"https://doi\.org/([^\s)]+)", readme)))
+    if cited != credited or not cited:
+        yield f"CITATION.cff: DOIs {cited}, in README.md {credited}"
 
 
 def faults(root: pathlib.Path, version: str) -> Iterator[str]:
@@ -64,7 +86,8 @@ def faults(root: pathlib.Path, version: str) -> Iterator[str]:
 
 
 def main() -> None:
-    found = list(faults(pathlib.Path(sys.argv[1]), sys.argv[2]))
+    found = list(citation(pathlib.Path(sys.argv[1])))
+    found += list(faults(pathlib.Path(sys.argv[1]), sys.argv[2]))
     print(*found, sep="\n")
     sys.exit(1 if found else 0)
 
