@@ -2,11 +2,16 @@
 #include "base/paths.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 #include "base/mem.h"
+
+#define PROBE_BYTES 16384 /* a connection file, and the pages of the folders */
 
 static const char *env_dir(const char *name)
 {
@@ -33,25 +38,53 @@ static int make_private(const char *path, struct tg_err *err)
 	return 0;
 }
 
+/* Whether there is room for what we put there: a folder that is full or read-only is of no use. */
+static int probe(const char *folder, struct tg_err *err)
+{
+	static const char page[PROBE_BYTES];
+	struct tg_buf path = TG_BUF_INIT;
+	int fd, r;
+
+	tg_buf_addf(&path, "%s/probe-XXXXXX", folder);
+	fd = mkostemp(path.data, O_CLOEXEC);
+	r = fd < 0 ? -errno : tg_file_write_all(fd, page, sizeof(page));
+	if (fd >= 0) {
+		unlink(path.data);
+		close(fd);
+	}
+	tg_buf_release(&path);
+	return r < 0 ? tg_err_set(err, r, "cannot write to %s: %s", folder, strerror(-r)) : 0;
+}
+
 int tg_paths_runtime(struct tg_buf *out, struct tg_err *err)
 {
-	const char *base = env_dir("XDG_RUNTIME_DIR");
+	const char *chosen = env_dir("TACHOGRAPH_RUNTIME_DIR");
+	const char *base[] = { env_dir("XDG_RUNTIME_DIR"), env_dir("TMPDIR"), "/tmp" };
 	struct tg_buf path = TG_BUF_INIT;
+	struct tg_err why = { 0 };
 	int r = -ENOENT;
 
-	/* a login's runtime folder may be gone or not ours (sudo, batch jobs): then /tmp serves */
-	if (base) {
-		tg_buf_addf(&path, "%s/tachograph", base);
-		r = make_private(path.data, NULL);
+	/* who started us found room there: what counts now is that both mean the same folder */
+	if (chosen) {
+		tg_buf_adds(&path, chosen);
+		r = make_private(path.data, &why);
 	}
-	if (r < 0) {
-		base = env_dir("TMPDIR");
+	/* a login's runtime folder may be gone or not ours (sudo, batch jobs): then /tmp serves */
+	for (size_t i = 0; i < TG_ARRAY_SIZE(base) && r < 0; i++) {
+		if (!base[i])
+			continue;
 		tg_buf_clear(&path);
-		tg_buf_addf(&path, "%s/tachograph-%u", base ? base : "/tmp", (unsigned)geteuid());
-		r = make_private(path.data, err);
+		tg_buf_addf(&path, "%s/tachograph", base[i]);
+		if (i > 0)
+			tg_buf_addf(&path, "-%u", (unsigned)geteuid());
+		r = make_private(path.data, &why);
+		if (r == 0)
+			r = probe(path.data, &why);
 	}
 	if (r == 0)
 		tg_buf_add(out, path.data, path.len);
+	else
+		tg_err_set(err, r, "%s", why.text);
 	tg_buf_release(&path);
 	return r;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The folders we use. Sockets, locks and private connection files live in the runtime folder
- * ($XDG_RUNTIME_DIR/tachograph, else $TMPDIR or /tmp with /tachograph-UID): 0700, owned by us, no
- * symbolic link. Recordings of kernels live in $TACHOGRAPH_DIR, else $XDG_STATE_HOME/tachograph,
- * else ~/.local/state/tachograph.
+ * ($TACHOGRAPH_RUNTIME_DIR, $XDG_RUNTIME_DIR/tachograph, $TMPDIR/tachograph-UID or
+ * /tmp/tachograph-UID, the first that can be used): 0700, owned by us, no symbolic link. Recordings
+ * of kernels live in $TACHOGRAPH_DIR, else $XDG_STATE_HOME/tachograph, else
+ * ~/.local/state/tachograph.
  */
 #ifndef TG_BASE_PATHS_H
 #define TG_BASE_PATHS_H
@@ -13,7 +14,10 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* Append the runtime folder's path, made when absent. Returns 0, or -errno with a sentence. */
+/*
+ * Append the runtime folder's path, made when absent. Except of $TACHOGRAPH_RUNTIME_DIR, a file is
+ * written to see that there is room. Returns 0, or -errno with a sentence about the last one.
+ */
 int tg_paths_runtime(struct tg_buf *out, struct tg_err *err);
 
 /* Append the folder for kernels' recordings, made with its parents when absent. Same result. */

@@ -20,6 +20,7 @@ int tg_cmd_recorder(int argc, char **argv)
 		{ "linger-ns", required_argument, NULL, 'l' },
 		{ "queue-bytes", required_argument, NULL, 'q' },
 		{ "what", required_argument, NULL, 'w' },
+		{ "runtime", required_argument, NULL, 't' },
 		{ 0 },
 	};
 	struct tg_recorder_options o = { .fd = -1, .what = "record" };
@@ -54,6 +55,9 @@ int tg_cmd_recorder(int argc, char **argv)
 			break;
 		case 'w':
 			o.what = optarg;
+			break;
+		case 't':
+			setenv("TACHOGRAPH_RUNTIME_DIR", optarg, 1);
 			break;
 		default:
 			return TG_EXIT_USAGE;

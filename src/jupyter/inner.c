@@ -89,7 +89,7 @@ static void sweep(const char *runtime)
 }
 
 /* <runtime>/k-ID, or k-ID-PID while another proxy of the same connection file still ends. */
-static int make_dir(struct tg_inner *in, const char *id, struct tg_err *err)
+static int make_dir_in_runtime(struct tg_inner *in, const char *id, struct tg_err *err)
 {
 	bool taken = false;
 	int ret = tg_paths_runtime(&in->dir, err);
@@ -117,6 +117,29 @@ static int make_dir(struct tg_inner *in, const char *id, struct tg_err *err)
 			return 0;
 	}
 	return tg_err_set(err, ret, "%s: %s", in->dir.data, strerror(-ret));
+}
+
+/*
+ * Where there is no room for anything, a kernel that is not recorded is still wanted: then beside
+ * the connection file, which could be written. That may be in a home on NFS, where sockets and
+ * locks do not belong: tcp, and what a proxy that was killed leaves there is not swept.
+ */
+static int make_dir(struct tg_inner *in, const struct tg_inner_start *start, struct tg_err *err)
+{
+	const char *slash = strrchr(start->outer_file, '/');
+	struct tg_err why = { 0 };
+	int ret = make_dir_in_runtime(in, start->id, &why);
+
+	if (!ret)
+		return 0;
+	in->beside = true;
+	tg_buf_clear(&in->dir);
+	tg_buf_add(
+		&in->dir, start->outer_file, slash ? (size_t)(slash - start->outer_file) + 1 : 0);
+	tg_buf_addf(&in->dir, "k-%s-%d", start->id, (int)getpid());
+	if (!mkdir(in->dir.data, 0700))
+		in->lock_fd = open(in->dir.data, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return in->lock_fd < 0 ? tg_err_set(err, ret, "%s", why.text) : 0;
 }
 
 int tg_inner_free_ports(int port[TG_N_CHANNELS])
@@ -148,7 +171,7 @@ static int make_conn(struct tg_inner *in, const struct tg_inner_start *start, st
 
 	tg_buf_addf(&ip, "%s/s", in->dir.data);
 	in->conn = (struct tg_conn){
-		.ipc = !start->tcp && ip.len + strlen("-1") <= SOCKET_PATH_MAX,
+		.ipc = !start->tcp && !in->beside && ip.len + strlen("-1") <= SOCKET_PATH_MAX,
 		.key = tg_xstrdup(start->outer->key),
 		.scheme = start->outer->scheme ? tg_xstrdup(start->outer->scheme) : NULL,
 		.others = TG_BUF_INIT,
@@ -238,7 +261,7 @@ int tg_inner_start(struct tg_inner *in, const struct tg_inner_start *start, stru
 		.file = TG_BUF_INIT,
 		.lock_fd = -1,
 		.conn = { .others = TG_BUF_INIT } };
-	if ((ret = make_dir(in, start->id, err)))
+	if ((ret = make_dir(in, start, err)))
 		return ret;
 	if ((ret = make_conn(in, start, err)) || (ret = write_file(in, start->outer_file, err)) ||
 		(ret = open_sockets(in, start->context, err)))

@@ -19,9 +19,10 @@
 struct tg_inner {
 	pid_t pid; /* 0: none, or reaped */
 	struct tg_conn conn;
-	struct tg_buf dir; /* private, 0700, locked by lock_fd; gone after tg_inner_close */
+	struct tg_buf dir; /* private, 0700, lock_fd; gone after tg_inner_close */
 	struct tg_buf file; /* its connection file */
 	int lock_fd;
+	bool beside; /* `dir` is beside the outer connection file: no ipc there */
 	void *socket[TG_N_CHANNELS]; /* none for the heartbeat */
 	bool connected;
 };

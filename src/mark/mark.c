@@ -63,13 +63,15 @@ static int absolute(struct tg_buf *out, const char *output, struct tg_err *err)
 	return 0;
 }
 
-static int spawn(const struct tg_mark_start *start, int fd, struct tg_err *err)
+/* `runtime` is the folder of the socket: whoever else starts a recorder must look in the same. */
+static int spawn(const struct tg_mark_start *start, const char *runtime, int fd, struct tg_err *err)
 {
 	struct tg_buf output = TG_BUF_INIT;
 	char root[24], interval[24], idle[24], linger[24];
 	const char *argv[] = { "tachograph", "recorder", "--fd", "3", "--id", start->id, "--output",
 		NULL, "--root", root, "--interval-ns", interval, "--idle-interval-ns", idle,
-		"--linger-ns", linger, "--what", start->what ? start->what : "record", NULL };
+		"--linger-ns", linger, "--what", start->what ? start->what : "record", "--runtime",
+		runtime, NULL };
 	int r;
 
 	r = absolute(&output, start->output, err);
@@ -94,10 +96,10 @@ int tg_mark_start(struct tg_mark **out, const struct tg_mark_start *start, struc
 	int pair[2], fd, r;
 
 	r = tg_mark_path(&path, start->id, ".sock", err);
-	fd = r < 0 ? r : tg_mark_socket_connect(path.data);
-	tg_buf_release(&path);
 	if (r < 0)
 		return r;
+	fd = tg_mark_socket_connect(path.data);
+	*strrchr(path.data, '/') = '\0';
 	if (fd >= 0) {
 		*out = new_mark(fd);
 		if (start->interval_ns > 0)
@@ -106,20 +108,25 @@ int tg_mark_start(struct tg_mark **out, const struct tg_mark_start *start, struc
 			tg_mark_set(*out, "idle_interval_ns", start->idle_interval_ns);
 		if (start->root > 0)
 			tg_mark_root(*out, start->root);
-		return 0;
+		goto out;
 	}
-	if (fd == -EPERM)
-		return tg_err_set(err, fd, "the recorder %s belongs to another user", start->id);
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
-		return tg_err_set(err, -errno, "cannot make a socket: %s", strerror(errno));
-	r = spawn(start, pair[1], err);
+	if (fd == -EPERM) {
+		r = tg_err_set(err, fd, "the recorder %s belongs to another user", start->id);
+		goto out;
+	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) {
+		r = tg_err_set(err, -errno, "cannot make a socket: %s", strerror(errno));
+		goto out;
+	}
+	r = spawn(start, path.data, pair[1], err);
 	close(pair[1]);
-	if (r < 0) {
+	if (r < 0)
 		close(pair[0]);
-		return r;
-	}
-	*out = new_mark(pair[0]);
-	return 0;
+	else
+		*out = new_mark(pair[0]);
+out:
+	tg_buf_release(&path);
+	return r;
 }
 
 void tg_mark_close(struct tg_mark *m)

@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -123,6 +126,40 @@ static void test_file(void)
 	tg_buf_release(&b);
 }
 
+/* In a world of its own, where the folder is full, then read-only: the next one serves. */
+static void test_no_room(const char *runtime)
+{
+	static const char *const options[] = { "size=4k,nr_inodes=1,mode=700", "mode=700" };
+	static const unsigned long flags[] = { 0, MS_RDONLY };
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+			_exit(2);
+		for (int i = 0; i < 2; i++) {
+			struct tg_buf b = TG_BUF_INIT;
+
+			if (mount("tmpfs", runtime, "tmpfs", flags[i], options[i]))
+				_exit(2);
+			if (tg_paths_runtime(&b, NULL) || !strstr(b.data, "/tachograph-"))
+				_exit(1);
+			if (i)
+				rmdir(b.data);
+			tg_buf_release(&b);
+		}
+		_exit(0);
+	}
+	T_EQ_I(waitpid(pid, &status, 0), pid);
+	T_OK(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 2)
+		T_SKIP("a full folder", "no mount namespace for us");
+	else
+		T_EQ_I(WEXITSTATUS(status), 0);
+}
+
 static void test_paths(void)
 {
 	char dir[] = "/tmp/tg-test-XXXXXX";
@@ -148,6 +185,22 @@ static void test_paths(void)
 	tg_buf_clear(&b);
 	tg_buf_addf(&b, "%s/tachograph", dir);
 	unlink(b.data);
+
+	/* what a starter found is not looked at again, other than whether it is there */
+	tg_buf_clear(&b);
+	tg_buf_addf(&b, "%s/chosen", dir);
+	setenv("TACHOGRAPH_RUNTIME_DIR", b.data, 1);
+	tg_buf_clear(&b);
+	T_EQ_I(tg_paths_runtime(&b, &err), 0);
+	T_OK(!strcmp(b.data + strlen(dir), "/chosen"));
+	rmdir(b.data);
+	setenv("TACHOGRAPH_RUNTIME_DIR", "/proc/nope", 1);
+	tg_buf_clear(&b);
+	T_EQ_I(tg_paths_runtime(&b, &err), 0);
+	T_OK(!strcmp(b.data + strlen(dir), "/tachograph"));
+	unsetenv("TACHOGRAPH_RUNTIME_DIR");
+	test_no_room(b.data);
+	rmdir(b.data);
 
 	setenv("TACHOGRAPH_DIR", "/proc/nope", 1);
 	tg_buf_clear(&b);
