@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "analyze/peaks.h"
+#include "analyze/resumed.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/map.h"
@@ -12,7 +13,6 @@
 
 #include "base/mem.h"
 
-#define RESUMED_MAX   1000 /* spans told again; more are left as they are */
 #define CLOCK_STEP_NS (100 * TG_NS_PER_MS) /* smaller differences are drift, not steps */
 
 /* While loading: the lists with their capacities, and spans by number. */
@@ -104,6 +104,7 @@ static bool on_begin(struct load *l, struct tg_span_session *s, const struct tg_
 		.number = (uint64_t)number,
 		.parent = parent > 0 ? (uint64_t)parent : 0,
 		.session = s->number,
+		.since_session = s->number,
 		.id = dup_str(tg_json_get(v, "id")),
 		.kind = tg_xstrdup(kind),
 		.name = dup_str(tg_json_get(v, "name")),
@@ -321,6 +322,7 @@ static void load_session(struct tg_recording *r, size_t i, const struct tg_sessi
 
 	*s = (struct tg_span_session){ .number = from->number };
 	tg_map_put(&r->session_at, s->number, i);
+	s->boot = dup_str(tg_json_get(v, "boot_id"));
 	s->host = dup_str(tg_json_get(v, "host"));
 	if (!s->host)
 		s->host = tg_xstrdup("");
@@ -359,7 +361,7 @@ static void load_sessions(struct tg_recording *r)
 	}
 }
 
-static void span_release(struct tg_span *span)
+void tg_span_release(struct tg_span *span)
 {
 	free(span->id);
 	free(span->kind);
@@ -424,49 +426,6 @@ static void find_runs(struct load *l)
 	}
 }
 
-/*
- * When a recorder died, the next one was told again of what was open: "resumed" spans keep id and
- * times. The one that began sooner then says nothing more, and what was in it belongs to the new.
- */
-static void join_resumed(struct load *l)
-{
-	struct tg_recording *r = l->r;
-	size_t n = 0, left = RESUMED_MAX;
-
-	for (size_t i = 0; i < r->n_spans; i++) {
-		struct tg_span *to = &r->span[i];
-
-		if (!to->id || !to->attrs || !strstr(to->attrs, "\"resumed\":true") || !left)
-			continue;
-		left--;
-		for (size_t k = 0; k < i; k++) {
-			struct tg_span *from = &r->span[k];
-
-			if (from->session == to->session || !from->id ||
-				strcmp(from->id, to->id) != 0 || strcmp(from->kind, to->kind) != 0)
-				continue;
-			from->joined = to->number;
-		}
-	}
-	if (left == RESUMED_MAX)
-		return;
-	for (size_t i = 0; i < r->n_spans; i++) {
-		const struct tg_span *run = span_find(l, r->span[i].run);
-
-		/* twice where the second recorder died, too */
-		for (int depth = 0; run && run->joined && depth < 64; depth++) {
-			r->span[i].run = run->joined;
-			run = span_find(l, run->joined);
-		}
-	}
-	for (size_t i = 0; i < r->n_spans; i++)
-		if (r->span[i].joined)
-			span_release(&r->span[i]);
-		else
-			r->span[n++] = r->span[i];
-	r->n_spans = n;
-}
-
 /* Kinds are few; what comes beyond these is counted together. */
 static void count_indices(struct tg_recording *r)
 {
@@ -517,7 +476,7 @@ int tg_recording_load(
 	}
 	close_open(r);
 	find_runs(&l);
-	join_resumed(&l);
+	tg_resumed_join(r, &l.spans);
 	count_indices(r);
 	date_all(r);
 	tg_map_release(&l.spans);
@@ -542,6 +501,7 @@ void tg_recording_close(struct tg_recording *r)
 		struct tg_span_session *s = &r->session[i];
 
 		free(s->host);
+		free(s->boot);
 		steps_release(&s->clock);
 		steps_release(&s->period);
 		steps_release(&s->missed);
@@ -555,7 +515,7 @@ void tg_recording_close(struct tg_recording *r)
 		free(r->life[i].args);
 	}
 	for (size_t i = 0; i < r->n_spans; i++)
-		span_release(&r->span[i]);
+		tg_span_release(&r->span[i]);
 	for (size_t i = 0; i < r->n_moments; i++) {
 		free(r->moment[i].what);
 		free(r->moment[i].json);
@@ -586,7 +546,7 @@ void tg_recording_only_run(struct tg_recording *r, int64_t run)
 		if (r->span[i].run == (uint64_t)run)
 			r->span[n++] = r->span[i];
 		else
-			span_release(&r->span[i]);
+			tg_span_release(&r->span[i]);
 	}
 	r->n_spans = n;
 	count_indices(r);

@@ -37,6 +37,7 @@ struct tg_steps {
 struct tg_span_session {
 	uint32_t number;
 	char *host; /* "" when unknown */
+	char *boot; /* sessions of one host and boot share a clock; NULL: unknown */
 	int64_t zone_s; /* of its clock, east of UTC */
 	struct tg_steps clock; /* monotonic time -> what to add to get UTC */
 	struct tg_steps period; /* of the sampler, ns */
@@ -62,8 +63,8 @@ struct tg_span {
 	uint64_t number; /* unique in the file */
 	uint64_t parent; /* number of the span around it; 0: none */
 	uint64_t run; /* number of the run it belongs to; 0: none */
-	uint64_t joined; /* while loading: number of the span that goes on with it; 0: none */
-	uint32_t session;
+	uint32_t session; /* in which it ended; its stamps are of this session's clock */
+	uint32_t since_session; /* in which it began: it may have outlived a recorder */
 	char *id; /* its client's name for it; NULL: unknown, as all below but kind */
 	char *kind, *name, *lane, *code, *attrs;
 	char *status; /* "ok", "error", "aborted", "died", "unknown"; or as below: "running" */
@@ -129,6 +130,9 @@ struct tg_span_session *tg_recording_session(const struct tg_recording *r, uint3
 
 /* NULL when nothing is known of it. */
 struct tg_life *tg_recording_life(const struct tg_recording *r, uint32_t session, uint32_t entity);
+
+/* Free what a span holds. */
+void tg_span_release(struct tg_span *span);
 
 /* UTC in ns of a monotonic stamp. Rises with `mono_ns`, whatever was done to the clock. */
 int64_t tg_session_utc(const struct tg_span_session *s, int64_t mono_ns);
