@@ -123,17 +123,20 @@ static size_t first_after(const struct tg_peaks *p, int64_t t_ns)
 
 /* A peak says that its process was there near a row; one that came or went beyond the edge was not
  * in the span. */
-static bool lived(const struct tg_recording *r, const struct tg_span *span, uint32_t entity)
+static bool lived(
+	const struct tg_recording *r, uint32_t session, const struct tg_span *span, uint32_t entity)
 {
-	const struct tg_life *life = tg_recording_life(r, span->session, entity);
+	const struct tg_life *life = tg_recording_life(r, session, entity);
 
 	return !life || (life->birth_ns <= span->end_ns && life->death_ns >= span->begin_ns);
 }
 
-int64_t tg_peaks_risen(const struct tg_recording *r, struct tg_peaks *p, const struct tg_span *span,
-	const int64_t rows_ns[2])
+int64_t tg_peaks_risen(const struct tg_recording *r, struct tg_peaks *p, uint32_t session,
+	const struct tg_span *span, const int64_t rows_ns[2])
 {
 	size_t from = first_after(p, rows_ns[0]), to = first_after(p, rows_ns[1]);
+	/* a recorder that began in the span finds processes that have long had their peak */
+	bool told_at_birth = !span->since_session || session == span->since_session;
 	int64_t best = TG_MISSING;
 
 	if (p->full && (to == p->n || from == p->n))
@@ -143,12 +146,13 @@ int64_t tg_peaks_risen(const struct tg_recording *r, struct tg_peaks *p, const s
 	for (size_t i = from; i < to; i++) {
 		const struct tg_peak *peak = &p->peak[i];
 		size_t before = peak->before;
-		int64_t had = !before         ? 0
+		int64_t had = !before         ? (told_at_birth ? 0 : peak->value)
 			      : before > from ? p->scratch[before - 1 - from]
 					      : p->peak[before - 1].value;
 
 		p->scratch[i - from] = had;
-		if (peak->value > had && peak->value > best && lived(r, span, peak->entity))
+		if (peak->value > had && peak->value > best &&
+			lived(r, session, span, peak->entity))
 			best = peak->value;
 	}
 	return best;

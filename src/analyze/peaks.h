@@ -36,10 +36,10 @@ void tg_peaks_free(struct tg_peaks *p); /* NULL is fine */
 size_t tg_peaks_lived(const struct tg_peaks *p, int64_t begin_ns, int64_t end_ns);
 
 /*
- * The largest peak that rose between the rows at rows_ns[0] and [1], of a process that lived in
- * `span`'s time. TG_MISSING: none rose, or they are not all known.
+ * The largest peak of a session that rose between the rows at rows_ns[0] and [1], of a process that
+ * lived in `span`'s time. TG_MISSING: none rose, or they are not all known.
  */
-int64_t tg_peaks_risen(const struct tg_recording *r, struct tg_peaks *p, const struct tg_span *span,
-	const int64_t rows_ns[2]);
+int64_t tg_peaks_risen(const struct tg_recording *r, struct tg_peaks *p, uint32_t session,
+	const struct tg_span *span, const int64_t rows_ns[2]);
 
 #endif

@@ -197,6 +197,25 @@ static const struct wish *wish_for(const char *metric)
 	return NULL;
 }
 
+/* Sessions of one clock: counters of the machine and its processes go on from each to the next. */
+static bool covers(const struct tg_span *span, uint32_t session)
+{
+	return session == span->session ||
+	       (span->since_session && session < span->session && session >= span->since_session);
+}
+
+static bool outlived_recorder(const struct tg_span *span)
+{
+	return span->since_session && span->since_session != span->session;
+}
+
+/* The one before `s` that the span covers, or NULL. */
+static const struct tg_span_session *session_before(
+	const struct tg_recording *r, const struct tg_span *span, const struct tg_span_session *s)
+{
+	return s > r->session && covers(span, s[-1].number) ? s - 1 : NULL;
+}
+
 static int read_tables(const struct tg_recording *r, struct pass *p)
 {
 	size_t n;
@@ -208,7 +227,7 @@ static int read_tables(const struct tg_recording *r, struct pass *p)
 		const struct wish *wish = NULL;
 		uint32_t *column;
 
-		if (t->session != p->span->session || !t->n_rows || t->first_ns > p->to_ns ||
+		if (!covers(p->span, t->session) || !t->n_rows || t->first_ns > p->to_ns ||
 			t->last_ns < p->from_ns)
 			continue;
 		column = tg_xcalloc(t->n_columns + 1, sizeof(*column));
@@ -413,22 +432,58 @@ static int cores_max(
 static int peak_from_hwm(struct tg_recording *r, const struct pass *p, struct tg_totals *out)
 {
 	const struct tg_span *span = p->span;
-	struct tg_peaks *peaks;
-	int64_t best;
-	int rc;
+	int64_t best = TG_MISSING;
 
 	if (p->rows_ns[0] == TG_MISSING || p->rows_ns[1] == TG_MISSING)
 		return 0;
-	rc = tg_peaks_of(r, span->session, &peaks);
-	if (rc < 0)
-		return rc;
-	best = tg_peaks_risen(r, peaks, span, p->rows_ns);
-	if (best == TG_MISSING)
-		return 0;
-	out->peak_exact = p->rows_exact && tg_peaks_lived(peaks, span->begin_ns, span->end_ns) == 1;
-	if (!((double)best <= out->rss_peak_bytes))
+	for (const struct tg_span_session *s = tg_recording_session(r, span->session); s;
+		s = session_before(r, span, s)) {
+		struct tg_peaks *peaks;
+		int64_t risen;
+		int rc = tg_peaks_of(r, s->number, &peaks);
+
+		if (rc < 0)
+			return rc;
+		risen = tg_peaks_risen(r, peaks, s->number, span, p->rows_ns);
+		best = TG_MAX(best, risen);
+		out->peak_exact =
+			p->rows_exact && tg_peaks_lived(peaks, span->begin_ns, span->end_ns) == 1;
+	}
+	out->peak_exact = out->peak_exact && best != TG_MISSING && !outlived_recorder(span);
+	if (best != TG_MISSING && !((double)best <= out->rss_peak_bytes))
 		out->rss_peak_bytes = (double)best;
 	return 0;
+}
+
+/* ---- what was not sampled ---- */
+
+/* Ticks that the recorders skipped, and those between the last row of one and the first of the
+ * next. */
+static int64_t missed_in(const struct tg_recording *r, const struct tg_span *span)
+{
+	int64_t missed = 0, last_ns = TG_MISSING;
+	const struct tg_span_session *in = NULL;
+	size_t n;
+	const struct tg_table *table = tg_reader_tables(r->reader, &n);
+
+	for (const struct tg_span_session *s = tg_recording_session(r, span->session); s;
+		s = session_before(r, span, s))
+		for (ptrdiff_t i = tg_steps_find(&s->missed, span->end_ns);
+			i >= 0 && s->missed.step[i].t_ns >= span->begin_ns; i--)
+			missed += s->missed.step[i].value;
+	for (size_t i = 0; outlived_recorder(span) && i < n; i++) {
+		if (!covers(span, table[i].session) || !table[i].n_rows)
+			continue;
+		if (in && table[i].session != in->number) {
+			int64_t period = tg_steps_at(&in->period, last_ns);
+
+			if (period > 0 && table[i].first_ns > last_ns)
+				missed += (table[i].first_ns - last_ns - 1) / period;
+		}
+		in = tg_recording_session(r, table[i].session);
+		last_ns = TG_MAX(last_ns, table[i].last_ns);
+	}
+	return missed;
 }
 
 /* ---- verdicts: few, plain, and only when sure ---- */
@@ -506,10 +561,8 @@ int tg_totals_of(struct tg_recording *r, const struct tg_span *span, struct tg_t
 		out->cores_max = out->cores_mean;
 	out->cores_allowed = limit_at(&s->cores, span->end_ns, 1e-3);
 	out->memory_limit_bytes = limit_at(&s->memory, span->end_ns, 1);
-	for (ptrdiff_t i = tg_steps_find(&s->missed, span->end_ns);
-		i >= 0 && s->missed.step[i].t_ns >= span->begin_ns; i--)
-		out->missed += s->missed.step[i].value;
-	if (span->open)
+	out->missed = missed_in(r, span);
+	if (span->open || outlived_recorder(span))
 		out->exact = false;
 	judge(out, span);
 	return rc;

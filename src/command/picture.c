@@ -114,6 +114,7 @@ static int window_totals(struct work *w)
 
 	for (size_t i = 0; i < p->recording->n_sessions; i++) {
 		struct tg_span window = { .session = p->recording->session[i].number,
+			.since_session = p->recording->session[i].number,
 			.kind = (char *)"window",
 			.status = (char *)"ok",
 			.begin_ns = INT64_MAX,
@@ -124,6 +125,8 @@ static int window_totals(struct work *w)
 		for (size_t k = 0; k < p->n_spans; k++) {
 			if (p->span[k]->session != window.session)
 				continue;
+			window.since_session =
+				TG_MIN(window.since_session, p->span[k]->since_session);
 			window.begin_ns = TG_MIN(window.begin_ns, p->span[k]->begin_ns);
 			window.end_ns = TG_MAX(window.end_ns, p->span[k]->end_ns);
 		}

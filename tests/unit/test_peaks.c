@@ -22,7 +22,7 @@ static int64_t risen(struct tg_recording *r, bool full, int64_t from_ns, int64_t
 {
 	struct tg_peaks p = { .peak = peak, .n = TG_ARRAY_SIZE(peak), .full = full };
 	struct tg_span span = { .session = 1, .begin_ns = from_ns, .end_ns = to_ns };
-	int64_t best = tg_peaks_risen(r, &p, &span, (int64_t[]){ from_ns, to_ns });
+	int64_t best = tg_peaks_risen(r, &p, 1, &span, (int64_t[]){ from_ns, to_ns });
 
 	free(p.scratch);
 	return best;
