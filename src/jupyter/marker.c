@@ -61,6 +61,7 @@ static void launch(struct tg_marker *m)
 		return;
 	}
 	tg_buf_clear(&m->refusal);
+	m->greeted = false;
 	tg_mark_ask_hello(m->mark, ++m->question);
 	m->hello_ns = tg_mono_ns();
 }
@@ -135,6 +136,7 @@ static void take_news(struct tg_marker *m, const struct tg_json *answer)
 		   *end = tg_json_str(tg_json_get(answer, "end"), NULL);
 
 	if (file) {
+		m->greeted = true;
 		tg_buf_clear(&m->file);
 		tg_buf_adds(&m->file, file);
 	}
@@ -169,6 +171,8 @@ static void lost(struct tg_marker *m)
 	if (m->died_ns && now - m->died_ns < TWICE_NS)
 		tg_marker_off(m, m->refusal.len ? m->refusal.data
 						: "the recorder ended twice within a minute");
+	else if (m->greeted && m->refusal.len)
+		tg_buf_addf(&m->warning, "tachograph: %s, a new one begins\n", m->refusal.data);
 	m->died_ns = now;
 	m->again_ns = now + AGAIN_NS;
 }
@@ -291,6 +295,10 @@ static int begin_cell(struct tg_marker *m, const struct tg_request *r, bool resu
 /* Start a recorder in a dead one's place, and tell it what is going on. */
 static void again(struct tg_marker *m)
 {
+	struct tg_buf folder = TG_BUF_INIT;
+
+	tg_paths_recordings(&folder, NULL); /* deleted with what was in it, maybe */
+	tg_buf_release(&folder);
 	launch(m);
 	if (!m->mark || !m->root)
 		return;

@@ -3,7 +3,8 @@
  * What the proxy tells the recorder: a run for the user's kernel and a span for each cell. Never
  * waits. A recorder that died is started again and told what is open, with its old times and
  * "resumed" in its attributes; when it dies a second time within a minute there is one warning,
- * and no recording from then on.
+ * and no recording from then on. One that ends because its file was deleted is followed by another
+ * in the same way, with a warning.
  */
 #ifndef TG_JUPYTER_MARKER_H
 #define TG_JUPYTER_MARKER_H
@@ -25,7 +26,8 @@ struct tg_marker {
 	char unique[12]; /* begins the ids of our spans */
 	struct tg_buf output; /* the file we ask for */
 	struct tg_buf file, socket; /* what the recorder says it writes, and where it listens */
-	struct tg_buf refusal; /* why the last recorder could not begin */
+	bool greeted; /* it has said what it writes */
+	struct tg_buf refusal; /* why the last recorder could not begin, or go on */
 	struct tg_buf why; /* a sentence when nothing is recorded */
 	struct tg_buf warning; /* lines to be shown once; the one who shows them clears it */
 	struct tg_buf warned; /* the last one of the recorder's */

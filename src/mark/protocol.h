@@ -23,7 +23,8 @@
  *
  * "t" is CLOCK_MONOTONIC; absent means the moment of reading. What is not understood is answered
  * with {"error":sentence} (and "re" where there was an "n") and changes nothing. A recorder that
- * cannot begin says why, with {"end":sentence}, before it closes the socket.
+ * cannot begin, or cannot go on (its file was deleted), says why with {"end":sentence} before it
+ * closes the socket; who still has something to record then starts another.
  */
 #ifndef TG_MARK_PROTOCOL_H
 #define TG_MARK_PROTOCOL_H

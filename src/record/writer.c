@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -376,6 +377,15 @@ uint32_t tg_writer_next_entity(const struct tg_writer *w)
 uint32_t tg_writer_next_table(const struct tg_writer *w)
 {
 	return w->next_table;
+}
+
+bool tg_writer_is_deleted(const struct tg_writer *w)
+{
+	struct stat st;
+
+	if (fstat(w->fd, &st) < 0)
+		return errno == ESTALE;
+	return S_ISREG(st.st_mode) && st.st_nlink == 0;
 }
 
 int64_t tg_writer_offset(const struct tg_writer *w)

@@ -7,6 +7,7 @@
 #ifndef TG_RECORD_WRITER_H
 #define TG_RECORD_WRITER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,6 +57,12 @@ int tg_writer_processes(struct tg_writer *w, const struct tg_process_block *bloc
  * `end` events are looked at, so that summaries and the end chunk can say which spans are open.
  */
 int tg_writer_events(struct tg_writer *w, const char *lines, size_t len);
+
+/*
+ * Whether the file has no name any more, or its server has forgotten it: what is written then will
+ * never be read. One fstat(2).
+ */
+bool tg_writer_is_deleted(const struct tg_writer *w);
 
 /* Bytes in the file up to the last whole chunk. */
 int64_t tg_writer_offset(const struct tg_writer *w);

@@ -204,13 +204,23 @@ void tg_clients_serve(struct tg_clients *c, const struct pollfd *p, size_t n)
 		let_in(c);
 }
 
+static void tell(const struct client *to, const struct tg_buf *message)
+{
+	if (send(to->fd, message->data, message->len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return; /* it does not read or is gone, which poll(2) will say */
+}
+
 void tg_clients_answer(struct tg_clients *c, uint64_t client, const struct tg_buf *answer)
 {
 	for (size_t i = 0; i < c->n; i++)
-		if (c->client[i].serial == client &&
-			send(c->client[i].fd, answer->data, answer->len,
-				MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-			return; /* it does not read or is gone, which poll(2) will say */
+		if (c->client[i].serial == client)
+			tell(&c->client[i], answer);
+}
+
+void tg_clients_tell(struct tg_clients *c, const struct tg_buf *message)
+{
+	for (size_t i = 0; i < c->n; i++)
+		tell(&c->client[i], message);
 }
 
 void tg_clients_refuse(struct tg_clients *c, uint64_t client, int64_t n, const char *sentence)

@@ -56,6 +56,9 @@ void tg_clients_serve(struct tg_clients *c, const struct pollfd *p, size_t n);
 /* Send an answer. Dropped when the client is gone or does not read. */
 void tg_clients_answer(struct tg_clients *c, uint64_t client, const struct tg_buf *answer);
 
+/* Send to all that are there. */
+void tg_clients_tell(struct tg_clients *c, const struct tg_buf *message);
+
 /* {"re":n,"error":sentence}; without "re" when n < 0. */
 void tg_clients_refuse(struct tg_clients *c, uint64_t client, int64_t n, const char *sentence);
 

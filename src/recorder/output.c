@@ -18,6 +18,7 @@
 #define UNWRITTEN_MAX (1u << 20) /* bytes of events kept until the file takes them */
 #define FLUSHES_MAX   64 /* answers that nobody took yet */
 #define RETRY_MS      1000
+#define LOOK_NS       TG_NS_PER_S
 
 struct flushed {
 	uint64_t client;
@@ -51,6 +52,8 @@ struct work {
 	uint64_t events_lost;
 	int64_t lost_from, lost_to; /* time stamps of rows that are lost; 0: none */
 	bool failing;
+	bool has_name; /* when that was looked at last */
+	int64_t looked_ns;
 };
 
 void tg_output_name(struct tg_buf *out, const char *path, int i)
@@ -299,6 +302,23 @@ static void prune(struct tg_output *o)
 	free(folder);
 }
 
+/* Whether somebody has deleted the file. */
+static void look_at_name(struct work *w)
+{
+	int64_t now = tg_mono_ns();
+
+	if (!w->has_name || now - w->looked_ns < LOOK_NS)
+		return;
+	w->looked_ns = now;
+	w->has_name = !tg_writer_is_deleted(w->writer);
+	if (w->has_name)
+		return;
+	pthread_mutex_lock(&w->o->lock);
+	w->o->state.deleted = true;
+	pthread_mutex_unlock(&w->o->lock);
+	wake(w->o);
+}
+
 static void *run(void *arg)
 {
 	struct work w = { .o = arg, .lock_path = TG_BUF_INIT, .events = TG_BUF_INIT };
@@ -309,13 +329,18 @@ static void *run(void *arg)
 
 		if (!w.writer) {
 			open_output(&w);
-			if (w.writer)
+			if (w.writer) {
 				prune(w.o);
+				/* some file systems know no number of names: no news from there */
+				w.has_name = !tg_writer_is_deleted(w.writer);
+			}
 		}
 		item = tg_queue_pop(w.o->queue, w.writer ? -1 : RETRY_MS);
 		finish = item && item->kind == TG_ITEM_FINISH;
-		if (item && w.writer)
+		if (item && w.writer) {
 			take(&w, item);
+			look_at_name(&w);
+		}
 		tg_item_free(item);
 	}
 	if (w.writer) {

@@ -224,7 +224,7 @@ static void wait_for_something(struct recorder *r)
 static bool close_the_door(struct recorder *r)
 {
 	unlink(r->socket_path.data);
-	if (!tg_clients_stop_listening(r->clients) || r->terminated)
+	if (!tg_clients_stop_listening(r->clients) || r->terminated || r->state.deleted)
 		return true;
 	r->lonely_since = 0;
 	r->bye = false;
@@ -246,6 +246,27 @@ static void hear_the_last(struct recorder *r)
 	}
 }
 
+static void format_end(struct tg_buf *out, const char *sentence)
+{
+	tg_buf_adds(out, "{\"end\":");
+	tg_json_quote(out, sentence, strlen(sentence));
+	tg_buf_addc(out, '}');
+}
+
+/*
+ * Who deletes a recording while it is taken may want just that, and what is written would never be
+ * read. So we end, and leave it to our clients to begin another, in which only they can say again
+ * what is going on.
+ */
+static void say_deleted(struct recorder *r)
+{
+	struct tg_buf out = TG_BUF_INIT;
+
+	format_end(&out, "the recording was deleted");
+	tg_clients_tell(r->clients, &out);
+	tg_buf_release(&out);
+}
+
 static void loop(struct recorder *r)
 {
 	bool end = false;
@@ -258,11 +279,13 @@ static void loop(struct recorder *r)
 		if (r->job)
 			tg_job_run(r->job, now);
 		look_for_company(r, now);
-		end = r->bye || r->terminated ||
+		end = r->bye || r->terminated || r->state.deleted ||
 		      (r->lonely_since && now >= r->lonely_since + r->o.linger_ns);
 		end = end && close_the_door(r);
 	}
 	hear_the_last(r);
+	if (r->state.deleted)
+		say_deleted(r);
 }
 
 /* The lock, or 0 when the starter's socket went to another recorder. */
@@ -326,9 +349,7 @@ static void say_failed(int fd, const char *sentence)
 {
 	struct tg_buf out = TG_BUF_INIT;
 
-	tg_buf_adds(&out, "{\"end\":");
-	tg_json_quote(&out, sentence, strlen(sentence));
-	tg_buf_addc(&out, '}');
+	format_end(&out, sentence);
 	if (send(fd, out.data, out.len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		tg_log(TG_LOG_ERROR, "recorder", "%s", sentence);
 	tg_buf_release(&out);

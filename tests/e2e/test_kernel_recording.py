@@ -245,6 +245,33 @@ burn(1); time.sleep(max(0, long - time.time())); burn(1)""")
     assert run["status"] == "ok"
 
 
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_recording_that_is_deleted(recording, tmp_path, what):
+    """Its end is said once; another one begins, which knows of the cell that runs."""
+    folder = tmp_path / "recordings"
+    kernel = recording.start(TACHOGRAPH_DIR=str(folder))
+    kernel.run("'before'")
+    while not (files := list(folder.glob("*.tacho"))):
+        time.sleep(0.05)
+    msg_id = kernel.send(f"import pathlib, time; file = pathlib.Path({str(files[0])!r})\n"
+                         "while file.exists(): time.sleep(.01)\nwhile not file.exists(): time.sleep(.01)")
+    kernel.wait_input(msg_id)
+    files[0].unlink()
+    if what == "folder":
+        folder.rmdir()
+    assert kernel.collect(msg_id).stderr == ""
+    assert kernel.run("'after'").stderr == "tachograph: the recording was deleted, a new one begins\n"
+    assert kernel.run("'later'").stderr == ""
+    finish(kernel)
+    (path,) = folder.glob("*.tacho")
+    path.rename(tmp_path / path.name)
+    running = recording.spans()[0]["name"]
+    assert running.startswith("import pathlib")
+    assert [(c["name"], c["status"]) for c in recording.spans()] == [
+        (running, "ok"), ("'after'", "ok"), ("'later'", "ok")]
+    assert [r["status"] for r in recording.spans("run")] == ["ok"]
+
+
 def test_folder_that_cannot_be_written(start):
     kernel = start("fake", env={**os.environ, "TACHOGRAPH_DIR": "/proc/nope"})
     result = kernel.run("print(1)")
