@@ -107,7 +107,7 @@ def _inner(name: str, target: str) -> tuple[str, dict[str, Any]]:
         found = manager.get_kernel_spec(name)
     except NoSuchKernel:
         known = ", ".join(sorted(manager.find_kernel_specs())) or "none"
-        raise Refused(f"there is no kernel {name}; there is {known}") from None
+        raise Refused(f"there is no kernel {name}, but: {known}") from None
     except (OSError, ValueError) as error:
         raise Refused(f"the kernelspec of {name} cannot be read: {error}") from None
     folder, spec = found.resource_dir, found.to_dict()
@@ -133,7 +133,7 @@ def _install(options: argparse.Namespace) -> None:
         raise Misused("--in-place keeps the kernel's own name: leave --name out")
     name = (options.kernel if options.in_place else options.name or "tachograph").lower()
     if not re.fullmatch(r"[a-z0-9._-]+", name):
-        raise Refused(f"{name} is no name for a kernel: use letters, digits, dots and dashes")
+        raise Misused(f"{name} is no name for a kernel: use letters, digits, dots and dashes")
     target = os.path.join(_kernels_folder(options), name)
     replaced = bool(_load(target).get("metadata", {}).get("tachograph_replaced"))
     folder, inner = _inner(options.kernel, target)

@@ -11,7 +11,7 @@
 /* Words of the command line alone. Shared ones are in command/words.c. */
 static const struct tg_cli_command commands[] = {
 	{ "install", "put the kernelspec of a recorded kernel in place", false, tg_cmd_install },
-	{ "uninstall", "remove it", false, tg_cmd_install },
+	{ "uninstall", "remove that kernelspec", false, tg_cmd_install },
 	{ "kernel", "the kernel that Jupyter starts", false, tg_cmd_kernel },
 	{ "recorder", "record a process tree (a role that is started by others)", true,
 		tg_cmd_recorder },
@@ -21,8 +21,9 @@ static const struct tg_cli_command commands[] = {
 
 int tg_cmd_version(int argc, char **argv)
 {
-	(void)argc;
 	(void)argv;
+	if (argc > 1)
+		return tg_cli_fail(TG_EXIT_USAGE, "version takes no arguments");
 	printf("tachograph %s\n", TG_VERSION);
 	return TG_EXIT_OK;
 }
@@ -53,6 +54,9 @@ static int unknown(const char *name)
 	const char *near;
 	int status;
 
+	if (tg_word_find(name, TG_IN_NOTEBOOK))
+		return tg_cli_fail(
+			TG_EXIT_USAGE, "\"%s\" is a word of notebooks: %%tacho %s", name, name);
 	for (size_t i = 0; i < TG_ARRAY_SIZE(commands) && n < TG_ARRAY_SIZE(names); i++)
 		if (!commands[i].hidden)
 			names[n++] = commands[i].name;
@@ -69,8 +73,17 @@ static int unknown(const char *name)
 	return status;
 }
 
+static const struct tg_cli_command *find(const char *name)
+{
+	for (size_t i = 0; i < TG_ARRAY_SIZE(commands); i++)
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
+	return NULL;
+}
+
 static int run(int argc, char **argv)
 {
+	const struct tg_cli_command *command;
 	const struct tg_word *word;
 
 	if (argc < 2) {
@@ -78,15 +91,17 @@ static int run(int argc, char **argv)
 		return TG_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
-		return tg_cmd_version(1, argv + 1);
+		return tg_cmd_version(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
 		(!strcmp(argv[1], "help") && argc == 2)) {
 		usage(stdout);
 		return TG_EXIT_OK;
 	}
-	for (size_t i = 0; i < TG_ARRAY_SIZE(commands); i++)
-		if (!strcmp(argv[1], commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
+	if (!strcmp(argv[1], "help") && argc == 3 && (command = find(argv[2])) && !command->hidden)
+		return command->run(2, (char *[]){ argv[2], (char *)"--help", NULL });
+	command = find(argv[1]);
+	if (command)
+		return command->run(argc - 1, argv + 1);
 	word = tg_word_find(argv[1], TG_IN_CLI);
 	if (word)
 		return tg_cli_run_word(word, argc - 1, argv + 1);

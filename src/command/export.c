@@ -31,7 +31,7 @@ static const char *format_of(const char *output, const char *format)
 
 int tg_run_export(struct tg_command *c, int argc, char **argv)
 {
-	const char *selection = NULL, *output = NULL, *format = NULL;
+	const char *selection = NULL, *output = NULL, *format = NULL, *asked;
 	const struct tg_span **span = NULL;
 	struct tg_recording *r = NULL;
 	struct tg_export e = { 0 };
@@ -47,11 +47,13 @@ int tg_run_export(struct tg_command *c, int argc, char **argv)
 
 	if (tg_options(c, &argc, argv, option, TG_ARRAY_SIZE(option)) != TG_WORD_OK)
 		return TG_WORD_USAGE;
+	asked = format;
 	if (argc > 2 || !output || !(format = format_of(output, format))) {
 		tg_err_set(&c->err, -EINVAL, "%s",
-			argc > 2 ? "One recording is exported at a time"
-				 : "Where to? Say -o with a name that ends in .csv or .json, or "
-				   "-o - for the screen");
+			argc > 2          ? "One recording is exported at a time"
+			: output && asked ? "--format is csv or json"
+					  : "Where to? Say -o with a name that ends in .csv or "
+					    ".json, or -o - for the screen");
 		return TG_WORD_USAGE;
 	}
 	rc = tg_open(c, argc > 1 ? argv[1] : NULL, &r);

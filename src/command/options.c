@@ -81,7 +81,7 @@ int tg_options(
 		if (!value && i + 1 < *argc)
 			value = argv[++i];
 		if (!value) {
-			tg_err_set(&c->err, -EINVAL, "--%s needs a value", o->name);
+			tg_err_set(&c->err, -EINVAL, "%.40s needs a value", argv[i]);
 			return TG_WORD_USAGE;
 		}
 		*o->value = value;

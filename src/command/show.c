@@ -23,6 +23,7 @@
 struct grid {
 	char **cell; /* rows * CELLS */
 	size_t n, cap;
+	bool files; /* a row is a file, else a span */
 };
 
 static const char *const head[CELLS] = { "#", "cores over time", "wall", "cores", "peak", "read",
@@ -34,24 +35,29 @@ static void grid_add(struct grid *g, struct tg_buf *b)
 	g->cell[g->n++] = tg_buf_detach(b);
 }
 
+static const char *grid_head(const struct grid *g, size_t k)
+{
+	return k == 0 && g->files ? "file" : head[k];
+}
+
 static void grid_print(struct tg_command *c, const struct grid *g)
 {
 	size_t width[CELLS];
 	struct tg_buf out = TG_BUF_INIT;
 
 	for (size_t k = 0; k < CELLS; k++) {
-		width[k] = tg_fmt_width(head[k]);
+		width[k] = tg_fmt_width(grid_head(g, k));
 		for (size_t i = k; i < g->n; i += CELLS)
 			width[k] = TG_MAX(width[k], tg_fmt_width(g->cell[i]));
 	}
 	if (c->colour)
 		tg_buf_adds(&out, "\033[1m");
 	for (size_t i = 0; i < g->n + CELLS; i++) {
-		const char *s = i < CELLS ? head[i] : g->cell[i - CELLS];
+		const char *s = i < CELLS ? grid_head(g, i) : g->cell[i - CELLS];
 		size_t k = i % CELLS;
 
-		if (k == 1 || k == CELLS - 1)
-			tg_fmt_left(&out, s, k == 1 ? width[k] : 0);
+		if (k == 1 || k == CELLS - 1 || (k == 0 && g->files))
+			tg_fmt_left(&out, s, k < CELLS - 1 ? width[k] : 0);
 		else
 			tg_fmt_right(&out, s, width[k]);
 		if (k < CELLS - 1) {
@@ -324,7 +330,7 @@ static bool is_folder(struct tg_command *c, const char *name)
 
 static int show_files(struct tg_command *c, int n, char **name)
 {
-	struct grid g = { 0 };
+	struct grid g = { .files = true };
 	int result = TG_WORD_OK;
 
 	for (int i = 0; i < n; i++) {

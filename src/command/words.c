@@ -21,7 +21,7 @@ static const struct tg_word table[] = {
 		.help = "one line for each cell or stage: time, cores, memory, I/O",
 		.more = "Several files, or a folder, get a line for each file.\n" WITHOUT
 			"\n" SPANS,
-		.example = "run.tacho --span last",
+		.example = "--span last",
 		.where = TG_IN_BOTH,
 		.run = tg_run_show,
 	},
@@ -31,8 +31,10 @@ static const struct tg_word table[] = {
 		.help = "one picture of what the machine did",
 		.more = "LIST is some of cpu, cpu-raw, memory, io-bytes, io-ops, net, node-cpu,\n"
 			"node-memory, all; without it, whatever has something to show.\n"
-			"--node draws the whole machine beside the job.\n" WITHOUT "\n" SPANS,
-		.example = "run.tacho --span last --panel cpu,memory -o last.svg",
+			"--node draws the whole machine beside the job.\n"
+			"A notebook shows the picture itself where no -o is given.\n" WITHOUT
+			"\n" SPANS,
+		.example = "--span last --panel cpu,memory -o last.svg",
 		.where = TG_IN_BOTH,
 		.run = tg_run_chart,
 	},
@@ -47,16 +49,16 @@ static const struct tg_word table[] = {
 			"Counters are exported as they were read: they only grow, and a rate is a\n"
 			"difference over a difference of times. Unknown is empty, or "
 			"null.\n" WITHOUT "\n" SPANS,
-		.example = "run.tacho -o run.csv",
+		.example = "-o run.csv",
 		.where = TG_IN_BOTH,
 		.run = tg_run_export,
 	},
 	{
 		.name = "verify",
 		.usage = "[F]",
-		.help = "is a recording whole",
+		.help = "check that a recording is whole",
 		.more = WITHOUT,
-		.example = "run.tacho",
+		.example = "",
 		.where = TG_IN_BOTH,
 		.run = tg_run_verify,
 	},
@@ -204,6 +206,11 @@ int tg_run_help(struct tg_command *c, int argc, char **argv)
 	const char *prefix = prefix_of(c);
 	struct tg_buf out = TG_BUF_INIT;
 
+	if (argc > 2) {
+		tg_err_set(&c->err, -EINVAL, "help explains one word at a time");
+		tg_buf_release(&out);
+		return TG_WORD_USAGE;
+	}
 	if (argc > 1) {
 		const struct tg_word *word = tg_word_find(argv[1], c->where);
 

@@ -126,8 +126,8 @@ def test_uninstall(kernels, place):
 
 
 @pytest.mark.parametrize("args, status, sentence", [
-    (["--kernel", "absent"], 1, "there is no kernel absent; there is "),
-    (["--kernel", "calm", "--name", "a b"], 1, "a b is no name for a kernel"),
+    (["--kernel", "absent"], 1, "there is no kernel absent, but: "),
+    (["--kernel", "calm", "--name", "a b"], 2, "a b is no name for a kernel"),
     (["--kernel", "calm", "--name", "calm"], 1, "calm is a kernel of its own"),
     (["--kernel", "calm", "--in-place", "--name", "x"], 2, "leave --name out"),
     (["--kernl", "calm"], 2, "unrecognized arguments: --kernl calm"),

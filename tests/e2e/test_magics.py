@@ -214,3 +214,13 @@ def test_reason_why_nothing_is_recorded(start, tmp_path):
     result = kernel.run("%tacho show")
     assert result.stderr.splitlines()[-1] == (
         "The recording is gone: its file was removed or renamed")
+
+
+def test_examples_of_help(notebook):
+    words = re.findall(r"^  (\w+) ", run(notebook, "%tacho help").text, re.M)
+    assert {"show", "chart", "export", "verify", "mark", "set", "list", "help"} <= set(words)
+    for word in words:
+        (example,) = re.findall("^Example: (.*)$", run(notebook, f"%tacho help {word}").text, re.M)
+        result = run(notebook, example)
+        assert result.stderr == "" and example.startswith(f"%tacho {word}")
+    run(notebook, "%tacho set interval=0.1")

@@ -215,6 +215,12 @@ static void test_bad_use(void)
 		"kind=task");
 	fails("show run.tacho --span 7", TG_WORD_FAILED,
 		"This selects none of the 3 cells; they count from 0");
+	fails("show run.tacho --span", TG_WORD_USAGE, "--span needs a value");
+	fails("chart run.tacho -o", TG_WORD_USAGE, "-o needs a value");
+	fails("export run.tacho -o x.csv --format xml", TG_WORD_USAGE, "--format is csv or json");
+	fails("export run.tacho --format csv", TG_WORD_USAGE,
+		"Where to? Say -o with a name that ends in .csv or .json, or -o - for the screen");
+	fails("help show chart", TG_WORD_USAGE, "help explains one word at a time");
 	fails("show run.tacho --json=1", TG_WORD_USAGE, "--json takes no value");
 	fails("show run.tacho run.tacho --json", TG_WORD_USAGE,
 		"--span and --json want one recording");
@@ -626,6 +632,30 @@ static void test_same_words(void)
 	tg_buf_release(&call);
 }
 
+/* What help shows as an example works, where there is a recording. */
+static void test_examples(void)
+{
+	struct tg_buf out = TG_BUF_INIT, call = TG_BUF_INIT;
+	size_t n;
+	const struct tg_word *word = tg_words(&n);
+
+	if (!getenv("TG_EXE"))
+		return;
+	setenv("TACHOGRAPH_DIR", run_dir(), 1);
+	for (size_t i = 0; i < n; i++) {
+		if (!(word[i].where & TG_IN_CLI))
+			continue;
+		tg_buf_clear(&call);
+		tg_buf_addf(&call, "%s %s", word[i].name, word[i].example);
+		if (!T_EQ_I(execute(call.data, &out), 0))
+			fprintf(stderr, "# %s: %s", call.data, out.data);
+	}
+	T_EQ_I(unlink(run_path("last.svg")), 0);
+	T_EQ_I(unlink(run_path("run.csv")), 0);
+	tg_buf_release(&out);
+	tg_buf_release(&call);
+}
+
 static void test_exit_codes(void)
 {
 	struct tg_buf out = TG_BUF_INIT;
@@ -643,6 +673,12 @@ static void test_exit_codes(void)
 	setenv("TACHOGRAPH_DIR", "/nix", 1);
 	T_EQ_I(execute("show", &out), 1);
 	T_EQ_S(out.data, "tachograph: There are no recordings yet: /nix does not exist\n");
+	T_EQ_I(execute("help kernel", &out), 0);
+	T_OK(strstr(out.data, "usage: tachograph kernel -f CONNECTION_FILE") != NULL);
+	T_EQ_I(execute("help recorder", &out), 2);
+	T_EQ_I(execute("mark x", &out), 2);
+	T_EQ_S(out.data, "tachograph: \"mark\" is a word of notebooks: %tacho mark\n");
+	T_EQ_I(execute("--version x", &out), 2);
 	T_EQ_I(execute("shwo", &out), 2);
 	T_EQ_S(out.data, "tachograph: there is no \"shwo\"; did you mean \"show\"?\n");
 	T_EQ_I(execute("", &out), 2);
@@ -750,6 +786,7 @@ int main(void)
 	test_files();
 	test_newest();
 	test_same_words();
+	test_examples();
 	test_exit_codes();
 	test_format();
 	test_headline();
