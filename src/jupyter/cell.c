@@ -3,10 +3,12 @@
  * Cells: which are ours, which are recorded, when they begin and end, and whether something is
  * printed when they ended. A cell that prints nothing is never kept back.
  */
+#include <errno.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/paths.h"
 #include "jupyter/state.h"
 
 #include "base/mem.h"
@@ -44,6 +46,19 @@ static void find_fault(const struct tg_proxy *p, const struct tg_request *r, str
 			(int)TG_MIN(m->name_len, (size_t)60), name);
 }
 
+/* In our private folder, which may have been removed with all that is in it. */
+static int make_fifo(const struct tg_proxy *p, const char *path)
+{
+	struct tg_buf runtime = TG_BUF_INIT;
+	int ret = mkfifo(path, 0600);
+
+	if (ret && errno == ENOENT && !tg_paths_runtime(&runtime, NULL) &&
+		!mkdir(p->inner.dir.data, 0700))
+		ret = mkfifo(path, 0600);
+	tg_buf_release(&runtime);
+	return ret;
+}
+
 static void rewrite(struct tg_proxy *p, struct tg_request *r, struct tg_msg *m)
 {
 	struct tg_bytes content = tg_msg_part(m, TG_CONTENT);
@@ -54,7 +69,7 @@ static void rewrite(struct tg_proxy *p, struct tg_request *r, struct tg_msg *m)
 	if (r->magic.to_variable && !text.len && !r->silent) {
 		tg_buf_addf(
 			&r->fifo, "%s/v%llu", p->inner.dir.data, (unsigned long long)++p->n_spans);
-		if (mkfifo(r->fifo.data, 0600))
+		if (make_fifo(p, r->fifo.data))
 			tg_buf_clear(&r->fifo);
 	}
 	tg_buf_clear(&text);
@@ -155,6 +170,9 @@ void tg_cell_started(struct tg_proxy *p, struct tg_request *r)
 	}
 	if (r->answer_due) {
 		find_fault(p, r, &fault);
+		if (!fault.len && r->magic.to_variable && !r->fifo.len)
+			tg_buf_adds(&fault, "The variable cannot be set: "
+					    "there is no folder to hand the data over in.\n");
 		if (fault.len) {
 			tg_emit_stderr(p, r, fault.data);
 			r->answer_due = false;

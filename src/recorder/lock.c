@@ -26,12 +26,11 @@
 #define TRIES     3 /* at a lock that may be held by one that tidies */
 #define PAUSE_US  2000
 
-/* Whether the path still names what `fd` is: the one before us may have removed it meanwhile. */
-static bool still_there(const char *path, int fd)
+bool tg_lock_is_there(const char *path, int lock)
 {
 	struct stat a, b;
 
-	return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
+	return fstat(lock, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
 	       a.st_ino == b.st_ino;
 }
 
@@ -54,7 +53,8 @@ int tg_lock_take(const char *path, struct tg_err *err)
 			}
 			return tg_err_set(err, r, "cannot lock %s: %s", path, strerror(-r));
 		}
-		if (still_there(path, fd))
+		/* the one before us may have removed it meanwhile */
+		if (tg_lock_is_there(path, fd))
 			return fd;
 		close(fd);
 	}
@@ -98,7 +98,7 @@ static bool remove_stale(const char *path, int64_t now_s)
 	tg_buf_add(&socket, path, strlen(path) - strlen(SUFFIX));
 	tg_buf_adds(&socket, ".sock");
 	/* a socket is there only while its recorder holds the lock, or when that was killed */
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && still_there(path, fd) && fstat(fd, &st) == 0)
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && tg_lock_is_there(path, fd) && fstat(fd, &st) == 0)
 		stale = now_s - st.st_mtim.tv_sec > DAY_S || access(socket.data, F_OK) == 0;
 	if (stale) {
 		unlink(socket.data);

@@ -7,6 +7,7 @@
 #ifndef TG_RECORDER_LOCK_H
 #define TG_RECORDER_LOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -21,6 +22,9 @@ int tg_lock_take(const char *path, struct tg_err *err);
  * that recorders of several ids with one output do not write into each other. 0 or -errno.
  */
 int tg_lock_name(struct tg_buf *out, const char *file, struct tg_err *err);
+
+/* Whether `path` still names the file of a lock that we hold: it may have been removed. */
+bool tg_lock_is_there(const char *path, int lock);
 
 /* Remove the file and let go. */
 void tg_lock_drop(const char *path, int lock);

@@ -29,6 +29,7 @@
 #define IDLE_INTERVAL_NS TG_NS_PER_S
 #define LINGER_NS        (10 * TG_NS_PER_S)
 #define OPENING_NS       (2 * TG_NS_PER_S) /* how long clients wait for a slow file system */
+#define LOOK_NS          (2 * TG_NS_PER_S) /* whether our socket has its name */
 #define LOCK_NS          (30 * TG_NS_PER_S)
 #define FINISH_MS        60000
 #define LAST_TURNS       256
@@ -43,6 +44,7 @@ struct recorder {
 	struct tg_output_state state;
 	struct tg_job *job; /* NULL until the file is open */
 	int64_t opening_until; /* clients are not read before that, or before the file is open */
+	int64_t look_ns; /* when the socket's name is looked at next */
 	int64_t lonely_since; /* root and clients are gone; 0: not so */
 	bool bye, terminated; /* a client said so; a signal did */
 	pid_t root; /* asked for before there was a job */
@@ -246,6 +248,47 @@ static void hear_the_last(struct recorder *r)
 	}
 }
 
+/*
+ * The runtime folder may be removed under us, as at the end of a login. Clients that come later
+ * would not reach us any more: then listen again, where that folder is now. Not when another of
+ * our name has the lock there.
+ */
+static void look_for_socket(struct recorder *r, int64_t now)
+{
+	struct tg_buf socket = TG_BUF_INIT, lock_path = TG_BUF_INIT;
+	int lock = r->lock, listening = -1;
+
+	if (now < r->look_ns)
+		return;
+	r->look_ns = now + LOOK_NS;
+	if (access(r->socket_path.data, F_OK) == 0 || errno != ENOENT)
+		return;
+	if (tg_mark_path(&socket, r->o.id, ".sock", NULL) < 0 ||
+		tg_mark_path(&lock_path, r->o.id, ".lock", NULL) < 0)
+		goto out;
+	if (!tg_lock_is_there(lock_path.data, r->lock))
+		lock = tg_lock_take(lock_path.data, NULL);
+	if (lock >= 0)
+		listening = tg_mark_socket_listen(socket.data, BACKLOG);
+	if (listening >= 0) {
+		struct tg_buf old[] = { r->socket_path, r->lock_path };
+
+		tg_clients_listen(r->clients, listening);
+		if (lock != r->lock)
+			close(r->lock);
+		r->lock = lock;
+		r->socket_path = socket;
+		r->lock_path = lock_path;
+		socket = old[0];
+		lock_path = old[1];
+	} else if (lock >= 0 && lock != r->lock) {
+		tg_lock_drop(lock_path.data, lock);
+	}
+out:
+	tg_buf_release(&socket);
+	tg_buf_release(&lock_path);
+}
+
 static void format_end(struct tg_buf *out, const char *sentence)
 {
 	tg_buf_adds(out, "{\"end\":");
@@ -279,6 +322,7 @@ static void loop(struct recorder *r)
 		if (r->job)
 			tg_job_run(r->job, now);
 		look_for_company(r, now);
+		look_for_socket(r, now);
 		end = r->bye || r->terminated || r->state.deleted ||
 		      (r->lonely_since && now >= r->lonely_since + r->o.linger_ns);
 		end = end && close_the_door(r);

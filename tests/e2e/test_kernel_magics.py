@@ -3,6 +3,8 @@
 
 import json
 import os
+import pathlib
+import shutil
 import signal
 import time
 
@@ -23,6 +25,11 @@ def worker_of(kernel):
             if b"fake_worker" in f.read():
                 return pid
     return None
+
+
+def holds(kernel, folder):
+    """Whether a kernel's proxy holds the lock of a private folder."""
+    return any(os.path.realpath(fd) == str(folder) for fd in pathlib.Path(f"/proc/{kernel.pid}/fd").iterdir())
 
 
 # ---- which cells are ours, and what the kernel gets ----
@@ -207,6 +214,22 @@ def test_variable_when_the_worker_fails(fake, what):
     """The kernel gets an empty list: it never hangs."""
     result = fake.run(f"%tacho {what}\n%perfdata_to_variable u\nprint(u)")
     assert result.status == "ok" and "[]\n" in result.text and "not answered" in result.stderr
+
+
+def test_variable_when_the_folder_is_gone(start, place):
+    """It is made again; where that is not possible, a sentence says so."""
+    kernel = start("fake")
+    runtime = place / "run" / "tachograph"
+    (folder,) = [f for f in runtime.glob("k-*") if holds(kernel, f)]
+    shutil.rmtree(folder)
+    result = kernel.run("%%perfdata_to_variable v")
+    assert result.status == "ok" and not result.stderr
+    assert kernel.run("v").data == ["[[1, 2.5], 'ä', None]"]
+    shutil.rmtree(folder)
+    folder.touch()
+    result = kernel.run("%%perfdata_to_variable v")
+    assert result.status == "ok" and result.stderr.startswith("The variable cannot be set: ")
+    folder.unlink()
 
 
 def test_interrupt_while_the_variable_is_awaited(fake):

@@ -254,56 +254,6 @@ static void test_hung(void)
 	free(socket);
 }
 
-/* A recording that is deleted ends, with a reason, and the next one is whole from its beginning. */
-static void test_deleted(void)
-{
-	struct tg_mark *m = start("deleted", getpid());
-	struct tg_json *answer = NULL;
-	char *file = hello(m, "file");
-	const char *why = "";
-	struct contents c;
-	int r = 0;
-
-	begin(m, "before", "cell");
-	flush(m);
-	T_EQ_I(unlink(file), 0);
-	for (int i = 0; i < WAIT_MS / 10 && r == 0; i++) {
-		usleep(10000);
-		r = tg_mark_answer(m, &answer);
-	}
-	T_EQ_I(r, 1);
-	why = tg_json_str(tg_json_get(answer, "end"), "");
-	T_EQ_S(why, "the recording was deleted");
-	tg_json_free(answer);
-	wait_end(m);
-	tg_mark_close(m);
-	T_EQ_I(access(file, F_OK), -1);
-
-	/* a name that is left is enough: a renamed file is written to, and so is a linked one */
-	m = start("deleted", getpid());
-	begin(m, "after", "cell");
-	flush(m);
-	answer = NULL;
-	{
-		char *other = path_of("renamed.tacho");
-
-		T_EQ_I(rename(file, other), 0);
-		usleep(1500000); /* longer than it takes to be seen */
-		flush(m);
-		end(m, "after");
-		tg_mark_bye(m);
-		wait_end(m);
-		read_back(other, &c);
-		T_OK(c.damage.ended);
-		T_EQ_I(c.n_sessions, 1);
-		T_EQ_I(count(c.events.data, "\"ev\":\"begin\""), 1);
-		tg_buf_release(&c.events);
-		free(other);
-	}
-	tg_mark_close(m);
-	free(file);
-}
-
 /* Fill what is left of the file system that `path` is on. */
 static void fill_up(const char *path)
 {
@@ -549,7 +499,6 @@ int main(void)
 	test_stale_locks();
 	test_no_room();
 	test_hung();
-	test_deleted();
 	test_full_disk();
 	test_two_starters();
 	test_many_clients();
