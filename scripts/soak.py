@@ -18,7 +18,7 @@ CELLS = [
     "import subprocess; subprocess.run(['true']).returncode",
     "kept = [bytes(1 << 20) for _ in range(20)]; del kept",
     "1 / 0",
-    "%tacho show last",
+    "%tacho show --span last",
     "%tacho chart --span last",
 ]
 GROWTH_KB = 16 << 10  # allocators breathe; a leak of 1 KiB a cell would pass this within minutes

@@ -68,13 +68,27 @@ static int find_newest(struct tg_command *c, struct tg_buf *path)
 	return TG_WORD_OK;
 }
 
+/* `show last`: spans were meant. What is no selection is left to fail as a file. */
+static int suspect_selection(struct tg_command *c, const char *name)
+{
+	struct tg_select select;
+	int rc = tg_select_parse(&select, name, NULL);
+
+	tg_select_release(&select);
+	if (rc < 0)
+		return TG_WORD_OK;
+	tg_err_set(&c->err, -ENOENT, "There is no file %.40s; spans are chosen by --span %.40s",
+		name, name);
+	return TG_WORD_USAGE;
+}
+
 int tg_find(struct tg_command *c, const char *name, struct tg_buf *path)
 {
 	struct tg_buf said = TG_BUF_INIT;
 
 	if (name) {
 		tg_resolve(c, name, path);
-		return TG_WORD_OK;
+		return access(path->data, F_OK) < 0 ? suspect_selection(c, name) : TG_WORD_OK;
 	}
 	if (c->file) {
 		if (access(c->file, F_OK) < 0 && errno == ENOENT) {

@@ -220,6 +220,9 @@ static void test_bad_use(void)
 	fails("export run.tacho -o x.csv --format xml", TG_WORD_USAGE, "--format is csv or json");
 	fails("export run.tacho --format csv", TG_WORD_USAGE,
 		"Where to? Say -o with a name that ends in .csv or .json, or -o - for the screen");
+	fails("show last", TG_WORD_USAGE, "There is no file last; spans are chosen by --span last");
+	fails("chart 2:5 -o x.svg", TG_WORD_USAGE,
+		"There is no file 2:5; spans are chosen by --span 2:5");
 	fails("help show chart", TG_WORD_USAGE, "help explains one word at a time");
 	fails("show run.tacho --json=1", TG_WORD_USAGE, "--json takes no value");
 	fails("show run.tacho run.tacho --json", TG_WORD_USAGE,
