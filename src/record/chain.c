@@ -10,6 +10,7 @@
 #include "base/mem.h"
 
 #define LOOK_BACK (4u << 20) /* bytes before the end in which a summary is looked for */
+#define TRIES_MAX 64 /* headers of summaries that turn out not to be */
 
 struct link {
 	uint64_t offset;
@@ -29,6 +30,7 @@ static int read_head(struct tg_reader *r, uint64_t offset, struct tg_chunk_heade
 		tg_buf_reserve(&r->chunk, want);
 		raw = (const uint8_t *)r->chunk.data;
 		n = tg_file_pread_all(r->fd, r->chunk.data, want, (off_t)offset);
+		r->scan.read_bytes += (uint64_t)TG_MAX(n, 0);
 		if (n < (ssize_t)fixed || tg_chunk_header_get(raw, h) < 0 ||
 			h->type != TG_CHUNK_SUMMARY)
 			return -EBADMSG;
@@ -81,15 +83,21 @@ static uint64_t from_behind(struct tg_reader *r, uint64_t size)
 	uint64_t found = TG_NO_SUMMARY;
 	struct tg_chunk_header h;
 	const uint8_t *p;
+	int tries = 0;
 	ssize_t n;
 
 	tg_buf_reserve(&window, LOOK_BACK);
 	n = tg_file_pread_all(r->fd, window.data, LOOK_BACK, (off_t)at);
 	p = (const uint8_t *)window.data;
-	for (ssize_t i = n - TG_CHUNK_HEADER; i >= 0 && found == TG_NO_SUMMARY; i--)
-		if (tg_get32(p + i) == TG_CHUNK_MAGIC && tg_chunk_header_get(p + i, &h) == 0 &&
-			h.type == TG_CHUNK_SUMMARY && is_summary(r, at + (uint64_t)i, size))
+	for (ssize_t i = n - TG_CHUNK_HEADER; i >= 0 && found == TG_NO_SUMMARY && tries < TRIES_MAX;
+		i--) {
+		if (tg_get32(p + i) != TG_CHUNK_MAGIC || tg_chunk_header_get(p + i, &h) < 0 ||
+			h.type != TG_CHUNK_SUMMARY)
+			continue;
+		tries++;
+		if (is_summary(r, at + (uint64_t)i, size))
 			found = at + (uint64_t)i;
+	}
 	tg_buf_release(&window);
 	return found;
 }

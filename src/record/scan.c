@@ -39,6 +39,7 @@ static int64_t view(struct tg_scan *s, uint64_t at, size_t want, const uint8_t *
 		if (n < 0)
 			return n;
 		s->window.len = (size_t)n;
+		s->read_bytes += (uint64_t)n;
 		s->window_at = at;
 	}
 	*p = (const uint8_t *)s->window.data + (at - s->window_at);
@@ -67,24 +68,41 @@ static int find_magic(struct tg_scan *s, uint64_t *at, uint64_t limit, uint64_t 
 	tg_put32(magic, TG_CHUNK_MAGIC);
 	for (;;) {
 		const uint8_t *p, *hit;
-		int64_t n = view(s, *at, WINDOW, &p);
+		int64_t n = view(s, *at, sizeof(magic), &p);
+		size_t rest;
 
-		if (n < 0)
-			return (int)n;
-		hit = n >= 4 ? memmem(p, (size_t)n, magic, 4) : NULL;
+		if (n < (int64_t)sizeof(magic)) {
+			*at += (uint64_t)TG_MAX(n, 0);
+			return (int)TG_MIN(n, 0);
+		}
+		/* what is at hand: a file of magic numbers must not be read anew for each */
+		rest = s->window.len - (size_t)(*at - s->window_at);
+		hit = memmem(p, rest, magic, sizeof(magic));
 		if (hit) {
 			*at += (uint64_t)(hit - p);
 			return 1;
 		}
-		if (n < (int64_t)WINDOW || *at > limit || *budget < WINDOW) {
-			*at += (uint64_t)n;
+		if (*at > limit || *budget < rest) {
+			*at += rest;
 			return 0;
 		}
-		*budget -= WINDOW;
-		*at = behind_hole(s, *at + (uint64_t)n - 3);
+		*budget -= rest;
+		*at = behind_hole(s, *at + rest - 3);
 		if (*at > limit)
 			return 0;
 	}
+}
+
+/* Whether the file reaches as far; it may have grown. */
+static bool reaches(struct tg_scan *s, uint64_t to)
+{
+	off_t end;
+
+	if (to <= s->size)
+		return true;
+	end = lseek(s->fd, 0, SEEK_END);
+	s->size = end > 0 ? (uint64_t)end : 0;
+	return to <= s->size;
 }
 
 static void found(struct tg_scan *s, struct tg_chunk *chunk, uint64_t at)
@@ -127,7 +145,7 @@ int tg_scan_next(struct tg_scan *s, struct tg_chunk *chunk)
 		if (r == 0) {
 			size_t whole = TG_CHUNK_HEADER + (size_t)h->length;
 
-			n = view(s, at, whole, &p);
+			n = reaches(s, at + whole) ? view(s, at, whole, &p) : 0;
 			if (n < 0)
 				return (int)n;
 			if ((size_t)n == whole &&
@@ -141,7 +159,7 @@ int tg_scan_next(struct tg_scan *s, struct tg_chunk *chunk)
 			else
 				s->wasted += whole;
 			/* a file of headers that claim to be long must not cost the square */
-			if (s->wasted > WASTE_MAX)
+			if (n && s->wasted > WASTE_MAX)
 				at += (uint64_t)n - 1;
 		}
 		at++;

@@ -20,6 +20,8 @@ struct tg_scan {
 	uint64_t next_sequence;
 	uint32_t last_session; /* of the last whole chunk */
 	uint64_t wasted; /* bytes of whole payloads with a wrong CRC */
+	uint64_t read_bytes; /* from the file so far: a few times its size, whatever it holds */
+	uint64_t size; /* of the file, when last asked */
 	struct tg_buf window;
 	uint64_t window_at;
 	struct tg_damage damage; /* up to pos, but for tail_bytes */
