@@ -13,13 +13,17 @@
 
 #include "base/mem.h"
 
+#define AGAIN         (UINT64_C(1) << 63) /* numbers that the file cannot have */
 #define CLOCK_STEP_NS (100 * TG_NS_PER_MS) /* smaller differences are drift, not steps */
 
-/* While loading: the lists with their capacities, and spans by number. */
+/*
+ * While loading: the lists with their capacities; where a span is by its number, and by the number
+ * that the file means at this place.
+ */
 struct load {
 	struct tg_recording *r;
 	size_t cap_spans, cap_lives, cap_moments;
-	struct tg_map spans;
+	struct tg_map spans, meant;
 };
 
 static void steps_add(struct tg_steps *s, int64_t t_ns, int64_t value, const char *why)
@@ -64,11 +68,16 @@ struct tg_life *tg_recording_life(const struct tg_recording *r, uint32_t session
 	return at >= 0 ? &r->life[at] : NULL;
 }
 
-static struct tg_span *span_find(const struct load *l, uint64_t number)
+static struct tg_span *find_span(const struct load *l, const struct tg_map *by, uint64_t number)
 {
-	ptrdiff_t at = tg_map_get(&l->spans, number);
+	ptrdiff_t at = tg_map_get(by, number);
 
 	return at >= 0 ? &l->r->span[at] : NULL;
+}
+
+static struct tg_span *meant_by(const struct load *l, int64_t number)
+{
+	return number > 0 ? find_span(l, &l->meant, (uint64_t)number) : NULL;
 }
 
 static char *dup_str(const struct tg_json *v)
@@ -94,15 +103,21 @@ static bool on_begin(struct load *l, struct tg_span_session *s, const struct tg_
 	int64_t number = tg_json_int(tg_json_get(v, "span"), TG_NO_NUMBER);
 	const char *kind = tg_json_str(tg_json_get(v, "kind"), NULL);
 	int64_t parent = tg_json_int(tg_json_get(v, "parent"), 0);
-	struct tg_span *span;
+	struct tg_span *span = meant_by(l, number);
+	const struct tg_span *up = meant_by(l, parent);
+	uint64_t own = (uint64_t)number;
 
-	if (number <= 0 || !kind || span_find(l, (uint64_t)number))
+	if (number <= 0 || !kind || (span && span->session == s->number))
 		return false;
+	if (span) /* used twice, as after a loss: from here on the number means this one */
+		own = AGAIN + r->n_spans;
 	TG_GROW(r->span, r->n_spans + 1, l->cap_spans);
 	span = &r->span[r->n_spans];
 	*span = (struct tg_span){
-		.number = (uint64_t)number,
-		.parent = parent > 0 ? (uint64_t)parent : 0,
+		.number = own,
+		.parent = up           ? up->number
+			  : parent > 0 ? (uint64_t)parent
+				       : 0,
 		.session = s->number,
 		.since_session = s->number,
 		.id = dup_str(tg_json_get(v, "id")),
@@ -118,7 +133,8 @@ static bool on_begin(struct load *l, struct tg_span_session *s, const struct tg_
 		.end_ns = t,
 		.open = true,
 	};
-	tg_map_put(&l->spans, (uint64_t)number, r->n_spans++);
+	tg_map_put(&l->spans, own, r->n_spans);
+	tg_map_put(&l->meant, (uint64_t)number, r->n_spans++);
 	return true;
 }
 
@@ -126,7 +142,7 @@ static bool on_end(struct load *l, struct tg_span_session *s, const struct tg_js
 {
 	int64_t number = tg_json_int(tg_json_get(v, "span"), TG_NO_NUMBER);
 	const char *status = tg_json_str(tg_json_get(v, "status"), NULL);
-	struct tg_span *span = number > 0 ? span_find(l, (uint64_t)number) : NULL;
+	struct tg_span *span = meant_by(l, number);
 
 	if (!span || !span->open) /* its beginning is lost: nothing is known of it */
 		return false;
@@ -415,8 +431,9 @@ static void find_runs(struct load *l)
 				span->run = up->number;
 				break;
 			}
-			up = up->parent ? span_find(l, up->parent) : NULL;
-			if (!up)
+			up = up->parent ? find_span(l, &l->spans, up->parent) : NULL;
+			/* a number of a later session is not the one that was meant */
+			if (!up || up->session > span->session)
 				break;
 		}
 		if (!strcmp(span->kind, "run"))
@@ -471,6 +488,7 @@ int tg_recording_load(
 	if (rc < 0) {
 		tg_err_set(err, rc, "%s: %s", path, strerror(-rc));
 		tg_map_release(&l.spans);
+		tg_map_release(&l.meant);
 		tg_recording_close(r);
 		return rc;
 	}
@@ -480,6 +498,7 @@ int tg_recording_load(
 	count_indices(r);
 	date_all(r);
 	tg_map_release(&l.spans);
+	tg_map_release(&l.meant);
 	*out = r;
 	return 0;
 }

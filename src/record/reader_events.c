@@ -11,22 +11,24 @@
 
 #include "base/mem.h"
 
-#define SEEN_MAX ((size_t)1 << 20) /* span numbers to remember */
+#define SEEN_MAX ((size_t)1 << 20) /* spans to remember */
 
 struct walk {
 	struct tg_reader *r;
 	int (*each)(void *ctx, uint32_t session, const char *json, size_t len);
 	void *ctx;
 	bool careful; /* something is lost: watch which spans began */
-	struct tg_map seen; /* span numbers that were handed over */
+	struct tg_map seen; /* spans that were handed over, by session and number */
 };
 
 /* Returns whether it is new. */
-static bool seen_add(struct tg_map *seen, int64_t span)
+static bool seen_add(struct tg_map *seen, uint32_t session, int64_t span)
 {
-	if (seen->n == SEEN_MAX || tg_map_get(seen, (uint64_t)span) >= 0)
+	uint64_t key = (uint64_t)session << 40 ^ (uint64_t)span;
+
+	if (seen->n == SEEN_MAX || tg_map_get(seen, key) >= 0)
 		return false;
-	tg_map_put(seen, (uint64_t)span, 0);
+	tg_map_put(seen, key, 0);
 	return true;
 }
 
@@ -50,9 +52,8 @@ static int note(void *ctx, uint32_t session, const char *json, size_t len)
 	struct walk *w = ctx;
 	int64_t span = beginning(json, len);
 
-	(void)session;
 	if (span >= 0)
-		seen_add(&w->seen, span);
+		seen_add(&w->seen, session, span);
 	return 0;
 }
 
@@ -70,7 +71,7 @@ static int hand_over_missing(void *ctx, uint32_t session, const char *json, size
 	struct walk *w = ctx;
 	int64_t span = beginning(json, len);
 
-	if (span < 0 || !seen_add(&w->seen, span))
+	if (span < 0 || !seen_add(&w->seen, session, span))
 		return 0;
 	return w->each(w->ctx, session, json, len);
 }

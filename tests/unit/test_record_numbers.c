@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files that lost chunks and were written on: no number means two spans. */
+#include "recording.h"
+#include "run.h"
+
+#include "analyze/recording.h"
+#include "record/chunk.h"
+
+#include "base/mem.h"
+
+static struct tg_writer *open_writer(const char *path)
+{
+	struct tg_err err = { 0 };
+	struct tg_writer *w;
+
+	if (tg_writer_open(&w, path, RUN_SESSION, &err) < 0) {
+		fprintf(stderr, "# %s\n", err.text);
+		exit(1);
+	}
+	return w;
+}
+
+static struct tg_recording *open_recording(const char *path)
+{
+	struct tg_recording *r = NULL;
+	struct tg_err err = { 0 };
+
+	if (tg_recording_open(&r, path, &err) < 0) {
+		fprintf(stderr, "# %s\n", err.text);
+		exit(1);
+	}
+	return r;
+}
+
+#define BEGIN(span, kind, more)                                                                    \
+	"{\"ev\":\"begin\",\"t\":1001000000000,\"span\":" #span ",\"kind\":\"" kind "\"" more "}"
+
+/* Numbers of spans whose beginning is lost are not given out again. */
+static void test_lost_numbers(void)
+{
+	const char *path = run_path("lost.tacho");
+	struct tg_writer *w;
+	uint64_t whole;
+	struct tg_buf b;
+	off_t at;
+
+	unlink(path);
+	w = open_writer(path);
+	run_event(w, BEGIN(1, "run", ""));
+	at = (off_t)tg_writer_offset(w) + TG_CHUNK_HEADER;
+	run_event(w, BEGIN(9, "cell", ""));
+	run_event(w, "{\"ev\":\"end\",\"t\":1002000000000,\"span\":9}");
+	tg_writer_abandon(w);
+	w = open_writer(path);
+	whole = tg_writer_next_span(w);
+	tg_writer_abandon(w);
+	T_EQ_I(whole, 10);
+	b = r_slurp(path);
+	b.data[at + 3] ^= 1;
+	r_spew(path, b.data, b.len);
+	w = open_writer(path);
+	T_OK(tg_writer_next_span(w) > whole);
+	tg_writer_abandon(w);
+	unlink(path);
+	tg_buf_release(&b);
+}
+
+/* Where it has happened all the same, each session's spans are its own. */
+static void test_used_twice(void)
+{
+	const char *path = run_path("twice.tacho");
+	struct tg_recording *r;
+	struct tg_writer *w;
+
+	unlink(path);
+	w = open_writer(path);
+	run_event(w, BEGIN(1, "run", ""));
+	run_event(w, BEGIN(5, "stage", ",\"name\":\"a\",\"parent\":1"));
+	run_event(w, BEGIN(6, "cell", ",\"parent\":5"));
+	run_event(w, BEGIN(7, "cell", ",\"parent\":8")); /* 8 is lost */
+	run_event(w, "{\"ev\":\"end\",\"t\":1002000000000,\"span\":6,\"status\":\"ok\"}");
+	tg_writer_abandon(w);
+	w = open_writer(path);
+	run_event(w, BEGIN(8, "run", ""));
+	run_event(w, BEGIN(5, "stage", ",\"name\":\"b\",\"parent\":8"));
+	run_event(w, BEGIN(9, "cell", ",\"parent\":5"));
+	run_event(w, BEGIN(9, "cell", ",\"parent\":5")); /* no reason to believe this one */
+	run_event(w, "{\"ev\":\"end\",\"t\":1003000000000,\"span\":5,\"status\":\"ok\"}");
+	tg_writer_finish(w);
+	r = open_recording(path);
+	T_EQ_I(r->n_spans, 7);
+	T_EQ_I(r->n_bad, 1);
+	T_EQ_S(r->span[1].name, "a");
+	T_OK(r->span[1].open && r->span[1].session == 1);
+	T_EQ_I(r->span[1].run, 1);
+	T_EQ_I(r->span[2].parent, r->span[1].number);
+	T_EQ_I(r->span[2].run, 1);
+	T_EQ_I(r->span[3].run, 1); /* not the later session's 8 */
+	T_EQ_S(r->span[5].name, "b");
+	T_OK(!r->span[5].open && r->span[5].session == 2);
+	T_OK(r->span[5].number != r->span[1].number);
+	T_EQ_I(r->span[5].run, 8);
+	T_EQ_I(r->span[6].parent, r->span[5].number);
+	T_EQ_I(r->span[6].run, 8);
+	tg_recording_only_run(r, 1);
+	T_EQ_I(r->n_spans, 4);
+	tg_recording_close(r);
+	unlink(path);
+}
+
+int main(void)
+{
+	test_lost_numbers();
+	test_used_twice();
+	rmdir(run_dir());
+	return t_done();
+}
