@@ -378,10 +378,10 @@ bool tg_cursor_has(struct tg_cursor list, const char *word)
 /* 0-3,8,10-11 */
 int64_t tg_procfs_cpulist(const char *text, size_t len)
 {
-	size_t n = strcspn(text, "\n");
+	const char *end = memchr(text, '\n', len);
 
 	/* one that was cut off would name other CPUs */
-	return n <= len && text[n] == '\n' ? tg_cpulist_count(text, n) : 0;
+	return end ? tg_cpulist_count(text, (size_t)(end - text)) : 0;
 }
 
 /* 0.62 0.77 0.64 1/1264 118320 */
