@@ -22,8 +22,12 @@ static bool point_at(
 	d0 = a ? t_ns - a->t_ns : INT64_MAX;
 	d1 = b ? b->t_ns - t_ns : INT64_MAX;
 	*out = (struct tg_series_point){ .t_ns = t_ns };
-	if (TG_MIN(d0, d1) <= tolerance_ns) {
-		out->value = d0 < d1 ? a->value : b->value;
+	if (a && d0 <= tolerance_ns && d0 < d1) {
+		out->value = a->value;
+		return true;
+	}
+	if (b && d1 <= tolerance_ns) {
+		out->value = b->value;
 		return true;
 	}
 	if (!a || !b || b->cut || b->value < a->value)
