@@ -50,6 +50,7 @@ static bool is_joined(const struct tg_points *p, int64_t from_ns, int64_t to_ns)
 bool tg_points_window(struct tg_points *p, int64_t from_ns, int64_t to_ns)
 {
 	int64_t wide = TG_MAX(TG_EDGE_NS, (to_ns - from_ns) / 20);
+	int64_t own = TG_MAX(wide, TG_RATE_MIN_NS); /* nearer to an edge a row has no rate */
 	struct tg_points in = { .kind = p->kind, .scale = p->scale };
 	struct tg_series_point edge[2];
 	bool known[2], single, cut = false;
@@ -58,7 +59,7 @@ bool tg_points_window(struct tg_points *p, int64_t from_ns, int64_t to_ns)
 	if (p->kind != TG_COUNTER || to_ns <= from_ns)
 		return false;
 	for (size_t i = 0; i < p->n; i++)
-		samples += p->point[i].t_ns > from_ns + wide && p->point[i].t_ns < to_ns - wide;
+		samples += p->point[i].t_ns > from_ns + own && p->point[i].t_ns < to_ns - own;
 	single = samples < SAMPLES_MIN;
 	/* a long span has rates enough that one need not be bent to the edge */
 	for (int e = 0; e < 2; e++)

@@ -11,9 +11,9 @@
 /*
  * Cut the points of a counter, as tg_series_load gives them, to [from_ns, to_ns] (UTC): at each
  * edge stands the row that was taken there, else the line between its neighbours, or nothing where
- * that is not known. With fewer than two samples between the edges only these stay: then there is
- * one rate, the mean, and no maximum other than it. Returns whether that is so. Points of a gauge
- * are left as they are.
+ * that is not known. With fewer than two samples between the edges (and TG_RATE_MIN_NS from them,
+ * as late rows at edges are not) only these stay: then there is one rate, the mean, and no maximum
+ * other than it. Returns whether that is so. Points of a gauge are left as they are.
  */
 bool tg_points_window(struct tg_points *p, int64_t from_ns, int64_t to_ns);
 

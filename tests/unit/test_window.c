@@ -63,6 +63,9 @@ static void test_points(void)
 		{ 12000, 500 }, { 13000, 600 }, { 14001, 650 }, { 14500, 900 } };
 	/* without rows at the edges: what lies between the neighbours is shared out */
 	static const int64_t bare[][2] = { { 9000, 0 }, { 11000, 200 }, { 13000, 600 } };
+	/* a row 4 ms and one 35 ms behind the edge of 40 ms: there is one rate all the same */
+	static const int64_t tardy[][2] = { { 9990, 198 }, { 10040, 202 }, { 10350, 216 },
+		{ 10460, 220 } };
 	/* an end that is 4 ms late */
 	static const int64_t late[][2] = { { 10001, 200 }, { 11040, 300 }, { 12000, 700 } };
 	static const int64_t gap[][2] = { { 9000, 0 }, { -10500, 100 }, { 10800, 130 },
@@ -75,6 +78,7 @@ static void test_points(void)
 	rates_are(bare, 3, 1000, 1050, true, 1, 1, 1, 50);
 	rates_are(bare, 3, 1000, 1200, true, 1, 1.5, 1.5, 300);
 	rates_are(late, 3, 1000, 1100, true, 1, 1, 1, 100);
+	rates_are(tardy, 4, 1000, 1040, true, 1, 0.4954545, 0.4954545, 19.818181);
 	rates_are(gap, 5, 1000, 1100, false, 1, 1, 1, 30);
 	rates_are(fall, 4, 1000, 1100, false, 2, 1, 50. / 40, 100);
 	rates_are(gap, 1, 1000, 1100, true, 0, 0, 0, 0);
