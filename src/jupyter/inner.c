@@ -89,7 +89,7 @@ static void sweep(const char *runtime)
 }
 
 /* <runtime>/k-ID, or k-ID-PID while another proxy of the same connection file still ends. */
-static int make_dir_in_runtime(struct tg_inner *in, const char *id, struct tg_err *err)
+static int make_dir(struct tg_inner *in, const char *id, struct tg_err *err)
 {
 	bool taken = false;
 	int ret = tg_paths_runtime(&in->dir, err);
@@ -124,22 +124,19 @@ static int make_dir_in_runtime(struct tg_inner *in, const char *id, struct tg_er
  * the connection file, which could be written. That may be in a home on NFS, where sockets and
  * locks do not belong: tcp, and what a proxy that was killed leaves there is not swept.
  */
-static int make_dir(struct tg_inner *in, const struct tg_inner_start *start, struct tg_err *err)
+static int make_dir_beside(
+	struct tg_inner *in, const struct tg_inner_start *start, struct tg_err *err)
 {
 	const char *slash = strrchr(start->outer_file, '/');
-	struct tg_err why = { 0 };
-	int ret = make_dir_in_runtime(in, start->id, &why);
 
-	if (!ret)
-		return 0;
 	in->beside = true;
-	tg_buf_clear(&in->dir);
 	tg_buf_add(
 		&in->dir, start->outer_file, slash ? (size_t)(slash - start->outer_file) + 1 : 0);
 	tg_buf_addf(&in->dir, "k-%s-%d", start->id, (int)getpid());
 	if (!mkdir(in->dir.data, 0700))
 		in->lock_fd = open(in->dir.data, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return in->lock_fd < 0 ? tg_err_set(err, ret, "%s", why.text) : 0;
+	return in->lock_fd < 0 ? tg_err_set(err, -errno, "%s: %s", in->dir.data, strerror(errno))
+			       : 0;
 }
 
 int tg_inner_free_ports(int port[TG_N_CHANNELS])
@@ -203,6 +200,17 @@ static int write_file(struct tg_inner *in, const char *outer_file, struct tg_err
 	return ret ? tg_err_set(err, ret, "%s: %s", in->file.data, strerror(-ret)) : 0;
 }
 
+/* The private folder, and the connection file in it. */
+static int make_files(
+	struct tg_inner *in, const struct tg_inner_start *start, bool beside, struct tg_err *err)
+{
+	int ret = beside ? make_dir_beside(in, start, err) : make_dir(in, start->id, err);
+
+	if (!ret)
+		ret = make_conn(in, start, err);
+	return ret ? ret : write_file(in, start->outer_file, err);
+}
+
 static int open_sockets(struct tg_inner *in, void *context, struct tg_err *err)
 {
 	static const int none = 0, reconnect_ms = 10;
@@ -255,16 +263,20 @@ static int start_process(
 
 int tg_inner_start(struct tg_inner *in, const struct tg_inner_start *start, struct tg_err *err)
 {
+	struct tg_err why = { 0 };
 	int ret;
 
 	*in = (struct tg_inner){ .dir = TG_BUF_INIT,
 		.file = TG_BUF_INIT,
 		.lock_fd = -1,
 		.conn = { .others = TG_BUF_INIT } };
-	if ((ret = make_dir(in, start, err)))
-		return ret;
-	if ((ret = make_conn(in, start, err)) || (ret = write_file(in, start->outer_file, err)) ||
-		(ret = open_sockets(in, start->context, err)))
+	ret = make_files(in, start, false, &why);
+	if (ret) {
+		tg_inner_close(in);
+		if (make_files(in, start, true, NULL)) /* the first reason is the better one */
+			return tg_err_set(err, ret, "%s", why.text);
+	}
+	if ((ret = open_sockets(in, start->context, err)))
 		return ret;
 	return start_process(in, start, err);
 }
