@@ -105,19 +105,19 @@ static bool on_begin(struct load *l, struct tg_span_session *s, const struct tg_
 	int64_t parent = tg_json_int(tg_json_get(v, "parent"), 0);
 	struct tg_span *span = meant_by(l, number);
 	const struct tg_span *up = meant_by(l, parent);
-	uint64_t own = (uint64_t)number;
+	uint64_t own = (uint64_t)number, above = parent > 0 ? (uint64_t)parent : 0;
 
 	if (number <= 0 || !kind || (span && span->session == s->number))
 		return false;
 	if (span) /* used twice, as after a loss: from here on the number means this one */
 		own = AGAIN + r->n_spans;
+	if (up)
+		above = up->number;
 	TG_GROW(r->span, r->n_spans + 1, l->cap_spans);
 	span = &r->span[r->n_spans];
 	*span = (struct tg_span){
 		.number = own,
-		.parent = up           ? up->number
-			  : parent > 0 ? (uint64_t)parent
-				       : 0,
+		.parent = above,
 		.session = s->number,
 		.since_session = s->number,
 		.id = dup_str(tg_json_get(v, "id")),

@@ -108,8 +108,37 @@ static void test_used_twice(void)
 	unlink(path);
 }
 
+/* A list that grows while spans are added keeps what is said of the span before. */
+static void test_many_parents(void)
+{
+	const char *path = run_path("parents.tacho");
+	struct tg_buf e = TG_BUF_INIT;
+	struct tg_recording *r;
+	struct tg_writer *w;
+	int wrong = 0;
+
+	unlink(path);
+	w = open_writer(path);
+	for (int i = 1; i <= 3000; i++)
+		tg_buf_addf(&e,
+			"{\"ev\":\"begin\",\"t\":1001000000000,\"span\":%d,\"kind\":\"block\","
+			"\"parent\":%d}\n",
+			i, i - 1);
+	tg_writer_events(w, e.data, e.len);
+	tg_writer_finish(w);
+	r = open_recording(path);
+	T_EQ_I(r->n_spans, 3000);
+	for (size_t i = 0; i < r->n_spans; i++)
+		wrong += r->span[i].number != i + 1 || r->span[i].parent != i;
+	T_EQ_I(wrong, 0);
+	tg_recording_close(r);
+	tg_buf_release(&e);
+	unlink(path);
+}
+
 int main(void)
 {
+	test_many_parents();
 	test_lost_numbers();
 	test_used_twice();
 	rmdir(run_dir());
