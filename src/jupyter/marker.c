@@ -210,14 +210,18 @@ static void tell_lost(struct tg_marker *m)
 
 void tg_marker_run(struct tg_marker *m, pid_t pid, const char *kernel)
 {
+	bool again = m->root > 0;
+
 	m->root = pid;
-	m->run_ns = tg_mono_ns();
+	if (!again)
+		m->run_ns = tg_mono_ns();
 	tg_buf_clear(&m->kernel);
 	tg_buf_adds(&m->kernel, kernel);
 	if (m->off || !m->mark)
 		return;
 	tg_mark_root(m->mark, pid);
-	begin_run(m, false);
+	if (!again)
+		begin_run(m, false);
 }
 
 void tg_marker_run_end(struct tg_marker *m, int code, int signal, const char *status)

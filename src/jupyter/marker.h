@@ -54,7 +54,10 @@ void tg_marker_release(struct tg_marker *m); /* the recorder goes on */
 /* No recording; `why` is a sentence. */
 void tg_marker_off(struct tg_marker *m, const char *why);
 
-/* The user's kernel runs, and ended: exit code, or signal; "ok" or "died". */
+/*
+ * The user's kernel runs, and ended: exit code, or signal; "ok" or "died". Told again before the
+ * end, its run goes on with another process.
+ */
 void tg_marker_run(struct tg_marker *m, pid_t pid, const char *kernel);
 void tg_marker_run_end(struct tg_marker *m, int code, int signal, const char *status);
 

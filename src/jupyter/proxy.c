@@ -185,7 +185,7 @@ static int start_inner(struct tg_proxy *p, struct tg_err *err)
 		.recorder = p->marker.off ? NULL : p->marker.socket.data,
 		.signals = &p->signals,
 		.context = p->context,
-		.tcp = p->options->tcp,
+		.tcp = p->tcp,
 	};
 	int ret = tg_inner_start(&p->inner, &start, err);
 
@@ -201,6 +201,7 @@ static int start(struct tg_proxy *p, struct tg_err *err)
 	const struct tg_proxy_options *o = p->options;
 	int ret;
 
+	p->tcp = o->tcp;
 	if (sodium_init() < 0)
 		return tg_err_set(err, -ENOSYS, "libsodium does not start");
 	if ((ret = tg_conn_read(&p->conn, o->connection_file, err)))
@@ -228,10 +229,31 @@ static int start(struct tg_proxy *p, struct tg_err *err)
 
 /* ---- the loop ---- */
 
+/*
+ * Some kernels cannot listen on ipc: xeus ends where the name has more than 31 characters. One that
+ * ended with an error before it was ready is started once more, over tcp.
+ */
+static void start_over_tcp(struct tg_proxy *p, struct tg_err *err)
+{
+	tg_inner_reap(&p->inner);
+	tg_inner_close(&p->inner);
+	p->tcp = true;
+	p->n_gate = 0;
+	p->gate_replied = false;
+	if (start_inner(p, err)) {
+		tg_marker_run_end(&p->marker, 1, 0, "died");
+		p->done = true;
+	}
+}
+
 static void on_ended(struct tg_proxy *p, int code, int signal, struct tg_err *err)
 {
 	bool told = p->shutting || (p->term && (!signal || signal == p->term)) || p->term_ns;
 
+	if (!told && !p->ready && code && p->inner.conn.ipc) {
+		start_over_tcp(p, err);
+		return;
+	}
 	tg_death(p, code, signal);
 	tg_marker_run_end(&p->marker, code, signal, told ? "ok" : "died");
 	if (p->shutting && !p->restart)

@@ -40,6 +40,7 @@ struct tg_proxy {
 	void *context;
 	void *outer[TG_N_CHANNELS];
 	struct tg_inner inner;
+	bool tcp; /* no ipc to it */
 	int parent_fd; /* pidfd of who started us; < 0: none */
 	pid_t parent; /* our parent, looked at where there is no pidfd; 0: not */
 
