@@ -38,6 +38,7 @@ cmd llvm-symbolizer-14|llvm-symbolizer  llvm-14
 cmd node                    nodejs
 cmd npm                     npm
 cmd chromium                chromium
+file /usr/share/jupyter/kernels/ir/kernel.json  r-cran-irkernel
 '
 needs_deep='
 cmd valgrind                valgrind

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What people start kernels with: nbclient, papermill, a Jupyter server, the console, widgets."""
+
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import nbclient
+import nbformat
+import papermill
+import pytest
+import websocket
+from nbformat.v4 import new_code_cell, new_notebook
+
+from proxied import LONG, children, wait_gone
+
+
+def notebook(*cells, kernel="recorded"):
+    book = new_notebook(cells=[new_code_cell(code) for code in cells])
+    book.metadata.kernelspec = {"name": kernel, "display_name": kernel, "language": "python"}
+    return book
+
+
+# ---- nbclient and papermill ----
+
+def test_nbclient(place):
+    book = notebook("print(1)", "%tacho a", "'two'", "%%display_code_history", "x = (", "4", kernel="fake")
+    nbclient.NotebookClient(book, kernel_name="fake", timeout=LONG, allow_errors=True).execute()
+    assert [c.execution_count for c in book.cells] == [1, 2, 3, 4, 5, 6]
+    assert [[o.output_type for o in c.outputs] for c in book.cells] == [
+        ["stream"], ["display_data"], ["execute_result"], ["display_data"], ["error"],
+        ["execute_result"]]
+
+
+def test_nbclient_that_allows_errors_stops_at_a_death(place):
+    """The text stays in the notebook; what follows does not run in a kernel that knows nothing."""
+    book = notebook("1/0", "import os; os.kill(os.getpid(), 9)", "print('after')")
+    client = nbclient.NotebookClient(book, kernel_name="recorded", timeout=LONG, allow_errors=True)
+    with pytest.raises(nbclient.exceptions.DeadKernelError):
+        client.execute()
+    assert book.cells[1].outputs[0].ename == "KernelDied" and not book.cells[2].outputs
+
+
+def test_papermill(place, tmp_path):
+    book = notebook("n = 1", "print(n)", "%tacho show")
+    book.cells[0].metadata.tags = ["parameters"]
+    source = tmp_path / "in.ipynb"
+    nbformat.write(book, source)
+    done = papermill.execute_notebook(str(source), str(tmp_path / "out.ipynb"), {"n": 42},
+                                      progress_bar=False, log_output=False)
+    assert [c.source for c in done.cells][1].startswith("# Parameters")
+    assert done.cells[2].outputs[0].text == "42\n"
+    assert "cores over time" in done.cells[3].outputs[0].text
+
+
+def test_papermill_stops_at_a_death(place, tmp_path):
+    nbformat.write(notebook("import os; os._exit(7)", "1"), tmp_path / "in.ipynb")
+    with pytest.raises((papermill.PapermillExecutionError, nbclient.exceptions.DeadKernelError)):
+        papermill.execute_notebook(str(tmp_path / "in.ipynb"), str(tmp_path / "out.ipynb"),
+                                   progress_bar=False)
+    text = (tmp_path / "out.ipynb").read_text()
+    assert "exited with code 7" in text
+
+
+# ---- a Jupyter server, as its clients see it ----
+
+class Server:
+    def __init__(self, root):
+        self.token = secrets.token_hex(16)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.base = f"127.0.0.1:{probe.getsockname()[1]}"
+        self.log = open(root / "server.log", "w+")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root",
+             f"--port={self.base.rpartition(':')[2]}", "--ServerApp.port_retries=0",
+             f"--IdentityProvider.token={self.token}", f"--ServerApp.root_dir={root}"],
+            env={**os.environ, "JUPYTER_CONFIG_DIR": str(root / "config")}, stdout=self.log,
+            stderr=self.log, cwd=root)
+        end = time.monotonic() + LONG
+        while True:
+            try:
+                self.call("GET", "api/status")
+                return
+            except OSError:
+                assert self.process.poll() is None and time.monotonic() < end, self.text()
+                time.sleep(0.1)
+
+    def text(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def call(self, method, path, content=None):
+        request = urllib.request.Request(
+            f"http://{self.base}/{path}", method=method,
+            data=None if content is None else json.dumps(content).encode(),
+            headers={"Authorization": f"token {self.token}"})
+        with urllib.request.urlopen(request, timeout=LONG) as answer:
+            return json.loads(answer.read() or b"null")
+
+    def kernel(self, name):
+        return ServedKernel(self, self.call("POST", "api/kernels", {"name": name})["id"])
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(LONG)
+        self.log.close()
+
+
+class ServedKernel:
+    def __init__(self, server, kernel_id):
+        self.server, self.path = server, f"api/kernels/{kernel_id}"
+        self.socket = websocket.create_connection(
+            f"ws://{server.base}/{self.path}/channels", timeout=LONG,
+            header={"Authorization": f"token {server.token}"})
+
+    def send(self, code):
+        msg_id = secrets.token_hex(8)
+        self.socket.send(json.dumps({
+            "channel": "shell", "parent_header": {}, "metadata": {}, "buffers": [],
+            "header": {"msg_id": msg_id, "msg_type": "execute_request", "session": "s", "username": "",
+                       "version": "5.3", "date": "2026-01-01T00:00:00Z"},
+            "content": {"code": code, "silent": False, "store_history": True,
+                        "user_expressions": {}, "allow_stdin": False, "stop_on_error": True}}))
+        return msg_id
+
+    def until(self, wanted):
+        """Messages up to and with the one that `wanted` holds for."""
+        got = []
+        while not got or not wanted(got[-1]):
+            got.append(json.loads(self.socket.recv()))
+        return got
+
+    def finish(self, msg_id):
+        """Reply and messages of a request, until both reply and idle are there."""
+        mine, open_ends = [], {"reply", "idle"}
+        while open_ends:
+            m = self.until(lambda m: m["parent_header"].get("msg_id") == msg_id)[-1]
+            mine.append(m)
+            if m["msg_type"] == "execute_reply":
+                open_ends.discard("reply")
+            elif m["content"].get("execution_state") == "idle":
+                open_ends.discard("idle")
+        return mine
+
+    def run(self, code):
+        return self.finish(self.send(code))
+
+    def state(self):
+        return self.server.call("GET", self.path)["execution_state"]
+
+
+def printed(messages):
+    return "".join(m["content"]["text"] for m in messages if m["msg_type"] == "stream")
+
+
+@pytest.fixture(scope="module")
+def server(place, tmp_path_factory):
+    server = Server(tmp_path_factory.mktemp("server"))
+    yield server
+    server.stop()
+
+
+def test_server_runs_cells_and_magics(server):
+    kernel = server.kernel("recorded")
+    assert printed(kernel.run("print('hällo')")) == "hällo\n"
+    assert "cores over time" in printed(kernel.run("%tacho show"))
+    picture = kernel.run("%%display_graph_for_last")
+    (data,) = [m["content"]["data"] for m in picture if m["msg_type"] == "display_data"]
+    assert "image/png" in data
+    server.call("DELETE", kernel.path)
+
+
+def test_server_interrupts(server):
+    kernel = server.kernel("recorded")
+    msg_id = kernel.send("import time; time.sleep(600)")
+    kernel.until(lambda m: m["msg_type"] == "execute_input")
+    time.sleep(0.3)
+    server.call("POST", kernel.path + "/interrupt")
+    (reply,) = [m for m in kernel.finish(msg_id) if m["msg_type"] == "execute_reply"]
+    assert reply["content"]["ename"] == "KeyboardInterrupt"
+    server.call("DELETE", kernel.path)
+
+
+def test_server_restarts_a_busy_kernel(server):
+    kernel = server.kernel("recorded")
+    pid = int(printed(kernel.run("import os; print(os.getpid())")))
+    kernel.send("import time; time.sleep(600)")
+    kernel.until(lambda m: m["msg_type"] == "execute_input")
+    server.call("POST", kernel.path + "/restart")
+    wait_gone(pid)
+    kernel = ServedKernel(server, kernel.path.rpartition("/")[2])
+    assert printed(kernel.run("print('again')")) == "again\n"
+    server.call("DELETE", kernel.path)
+
+
+def test_server_restarts_a_dead_kernel(server):
+    """Error, reply and idle come first, then the server's own restarting."""
+    kernel = server.kernel("recorded")
+    kernel.run("x = 1")
+    msg_id = kernel.send("import os; os.kill(os.getpid(), 9)")
+    messages = kernel.finish(msg_id)
+    (reply,) = [m for m in messages if m["msg_type"] == "execute_reply"]
+    assert reply["content"]["ename"] == "KernelDied" and "SIGKILL" in reply["content"]["evalue"]
+    kernel.until(lambda m: m["content"].get("execution_state") in ("restarting", "autorestarting"))
+    end = time.monotonic() + LONG
+    while kernel.state() not in ("idle", "starting"):
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    assert printed(kernel.run("print('x' in globals())")) == "False\n"
+    server.call("DELETE", kernel.path)
+
+
+def test_killed_server_leaves_nothing(place, tmp_path):
+    server = Server(tmp_path)
+    kernel = server.kernel("recorded")
+    inner = int(printed(kernel.run("import os; print(os.getpid())")))
+    proxies = children(server.process.pid)
+    server.process.kill()
+    server.process.wait()
+    wait_gone(inner, *proxies)
+    server.log.close()
+
+
+# ---- the console ----
+
+def test_console(place, tmp_path):
+    result = subprocess.run(
+        [sys.executable, "-m", "jupyter_console", "--kernel", "recorded", "--simple-prompt"],
+        input="print('h' + 'ällo')\n%tacho show\n1/0\nexit\n", capture_output=True, text=True,
+        timeout=2 * LONG, cwd=tmp_path)
+    assert "hällo" in result.stdout and "cores over time" in result.stdout, result.stdout + result.stderr
+    assert "ZeroDivisionError" in result.stderr
+
+
+# ---- widgets: the real ipywidgets, with a front end's part played here ----
+
+def comm_of(result, model):
+    """Id of the comm that a cell opened for a widget's model."""
+    (comm,) = [c["comm_id"] for c in result.of("comm_open")
+               if c["data"]["state"].get("_model_name") == model]
+    return comm
+
+
+def move(kernel, comm, value):
+    """What a front end sends when a slider is moved; all that came in answer, until idle."""
+    msg_id = kernel.send_content("comm_msg", {
+        "comm_id": comm, "data": {"method": "update", "state": {"value": value}, "buffer_paths": []}})
+    messages = []
+    while not messages or messages[-1]["content"].get("execution_state") != "idle":
+        m = kernel.client.get_iopub_msg(timeout=LONG)
+        if m["parent_header"].get("msg_id") == msg_id:
+            messages.append(m)
+    return messages
+
+
+def test_slider_calls_back(ours):
+    comm = comm_of(ours.run(
+        "import ipywidgets as w\ns = w.IntSlider(3)\n"
+        "s.observe(lambda change: print('now', change.new), 'value')\ndisplay(s)"), "IntSliderModel")
+    messages = move(ours, comm, 7)
+    assert printed(messages) == "now 7\n"
+    assert ours.run("s.value").data == ["7"]
+
+
+def test_output_widget(ours):
+    """Output goes to the widget's model and not to the cell."""
+    result = ours.run("o = w.Output()\ndisplay(o)\nwith o:\n    print('inside')\nprint('outside')")
+    assert "outside\n" in result.text
+    assert any(c["data"].get("state", {}).get("msg_id") for c in result.of("comm_msg"))
+
+
+def test_interact(ours):
+    result = ours.run("f = w.interact(lambda x: print('x is', x), x=(0, 10))")
+    assert "x is 5" in result.text
+    messages = move(ours, comm_of(result, "IntSliderModel"), 9)
+    assert "x is 9" in printed(messages)
