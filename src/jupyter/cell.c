@@ -93,13 +93,13 @@ static bool is_next(const struct tg_proxy *p, const struct tg_request *r)
 	return true;
 }
 
-static void begin(struct tg_proxy *p, struct tg_request *r)
+static void begin(struct tg_proxy *p, struct tg_request *r, int64_t t_ns)
 {
 	r->begun = true;
 	r->span = ++p->n_spans;
 	if (r->count < 0 && r->store && !r->subshell.len)
 		r->count = p->count + 1;
-	r->begin_ns = tg_mono_ns();
+	r->begin_ns = t_ns;
 	tg_marker_begin(&p->marker, r);
 }
 
@@ -120,13 +120,13 @@ void tg_cell_request(struct tg_proxy *p, struct tg_request *r, struct tg_msg *m)
 	r->kind = r->magic.kind == TG_MAGIC_ALL ? TG_CELL_MAGIC : TG_CELL_CODE;
 	r->answer_due = r->magic.kind == TG_MAGIC_ALL || r->magic.kind == TG_MAGIC_TOP;
 	if (r->kind == TG_CELL_CODE && is_next(p, r))
-		begin(p, r);
+		begin(p, r, tg_mono_ns());
 }
 
 void tg_cell_busy(struct tg_proxy *p, struct tg_request *r)
 {
 	if (r->kind == TG_CELL_CODE && !r->begun)
-		begin(p, r);
+		begin(p, r, tg_mono_ns());
 }
 
 void tg_cell_input(struct tg_proxy *p, struct tg_request *r, struct tg_msg *m)
@@ -210,12 +210,15 @@ static void end(struct tg_proxy *p, struct tg_request *r, const char *status)
 
 	if (r->ended || r->kind != TG_CELL_CODE)
 		return;
+	/* the reply of one that was queued may overtake its busy: it ran since the one before ended
+	 */
+	if (!r->begun)
+		begin(p, r, p->ended_ns && !r->subshell.len ? p->ended_ns : tg_mono_ns());
 	r->status = status;
 	r->end_ns = tg_mono_ns();
-	if (r->begun)
-		tg_marker_end(&p->marker, r);
+	tg_marker_end(&p->marker, r);
 	r->ended = true;
-	if (r->begun && prints(p, r))
+	if (prints(p, r))
 		tg_ask_cell_end(p, r);
 	/* in force from the next cell on */
 	if (strcmp(status, "aborted") && tg_settings_in_code(r->code.data, r->code.len))
@@ -233,6 +236,8 @@ bool tg_cell_reply(struct tg_proxy *p, struct tg_request *r, const struct tg_msg
 		end(p, r, "error");
 	else
 		end(p, r, "aborted");
+	if (!r->subshell.len)
+		p->ended_ns = tg_mono_ns();
 	if (tg_jscan_is(status, "error"))
 		tg_ask_interrupted(p, r);
 	else if (!tg_jscan_is(status, "ok"))

@@ -62,6 +62,7 @@ struct tg_proxy {
 	/* of the user's kernel, from its reply at the gate */
 	struct tg_buf session, language;
 	int64_t count; /* the last execution count seen */
+	int64_t ended_ns; /* when the last cell was answered, subshells apart; 0: none was */
 
 	struct tg_marker marker;
 	struct tg_settings settings;

@@ -202,11 +202,39 @@ static void test_no_input(void)
 	strike(&s);
 }
 
+/* The reply of a queued cell may overtake its busy: it has its span, from the cell before on. */
+static void test_reply_before_busy(void)
+{
+	struct scene s;
+
+	set_scene(&s);
+	s.r->kind = TG_CELL_CODE;
+	s.r->magic.kind = TG_MAGIC_NONE;
+	s.r->answer_due = false;
+	s.p.ended_ns = 5;
+	say(s.kernel[TG_SHELL], &s.p.sign, "execute_reply", "{\"status\":\"aborted\"}");
+	tg_forward_reply(&s.p, TG_SHELL);
+	T_OK(s.r->begun && s.r->ended);
+	T_EQ_I(s.r->begin_ns, 5);
+	T_OK(s.r->end_ns > 5 && s.p.ended_ns >= s.r->end_ns);
+	T_EQ_S(s.r->status, "aborted");
+	say(s.kernel[TG_IOPUB], &s.p.sign, "status", "{\"execution_state\":\"busy\"}");
+	tg_forward_iopub(&s.p);
+	T_EQ_I(s.r->begin_ns, 5);
+	T_EQ_I(s.p.n_spans, 1);
+	say(s.kernel[TG_IOPUB], &s.p.sign, "status", "{\"execution_state\":\"idle\"}");
+	tg_forward_iopub(&s.p);
+	T_EQ_I(count(s.front[TG_SHELL]), 1);
+	T_EQ_I(count(s.front[TG_IOPUB]), 2);
+	strike(&s);
+}
+
 int main(void)
 {
 	test_replies();
 	test_interrupted_after_idle();
 	test_fault_after_reply();
 	test_no_input();
+	test_reply_before_busy();
 	return t_done();
 }
