@@ -293,11 +293,11 @@ static void prune(struct tg_output *o)
 {
 	char *folder = tg_xstrdup(o->state.file); /* only this thread writes it */
 	char *slash = strrchr(folder, '/');
+	size_t keep = tg_prune_keep();
 
-	if (o->prune && slash && slash > folder) {
+	if (o->prune && keep < SIZE_MAX && slash && slash > folder) {
 		*slash = '\0';
-		tg_prune(folder, slash + 1, tg_prune_keep(), TG_PRUNE_BYTES,
-			tg_real_ns() / TG_NS_PER_S);
+		tg_prune(folder, slash + 1, keep, TG_PRUNE_BYTES, tg_real_ns() / TG_NS_PER_S);
 	}
 	free(folder);
 }

@@ -14,7 +14,7 @@
 #define TG_PRUNE_FILES 20
 #define TG_PRUNE_BYTES (INT64_C(200) << 20)
 
-/* How many recordings to keep: TACHOGRAPH_KEEP of the environment, where 0 keeps all; else 20. */
+/* How many recordings to keep: TACHOGRAPH_KEEP, else 20. SIZE_MAX (0 there): nothing is removed. */
 size_t tg_prune_keep(void);
 
 /*
