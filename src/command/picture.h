@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From spans of a recording to a chart: which panels, which series, which headline. How it is
+ * From spans of a recording to a chart: panels, bands, list of cells, headline and table. How it is
  * drawn is render's business.
  */
 #ifndef TG_COMMAND_PICTURE_H
@@ -27,8 +27,5 @@ struct tg_picture {
  * not exist, -ENOENT when there is nothing to draw, -errno of reading.
  */
 int tg_picture_draw(const struct tg_picture *p, struct tg_chart *chart, struct tg_err *err);
-
-/* The names of panels, for help: "cpu, cpu-raw, …". Borrowed. */
-const char *tg_picture_panels(void);
 
 #endif

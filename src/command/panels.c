@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "command/panels.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "analyze/series.h"
+#include "analyze/window.h"
+#include "command/format.h"
+
+#include "base/mem.h"
+
+#define CORES_MAX 64 /* lines in one panel */
+
+/* One line of a panel. `node` ones are drawn on demand, beside the job's. */
+struct line {
+	const char *metric;
+	const char *name;
+	enum tg_hue hue;
+	unsigned style;
+	bool node;
+};
+
+enum scaling { AS_CORES, AS_BYTES, AS_BYTES_PER_S, AS_PER_S };
+
+struct plan {
+	const char *name;
+	const char *title;
+	enum scaling scaling;
+	bool each; /* a line for each instance of the first metric */
+	bool usual; /* drawn when no list is given and there is something to see */
+	struct line line[5];
+};
+
+#define BAND TG_STYLE_BAND
+#define AREA TG_STYLE_AREA
+#define DASH TG_STYLE_DASHED
+#define PALE TG_STYLE_FAINT
+
+static const struct plan plans[] = {
+	{ "cpu", "CPU · cores busy", AS_CORES, false, true,
+		{ { "tree.cpu_ns", "job", TG_HUE_CPU, BAND, false },
+			{ "node.cpu_busy_ns", "machine", TG_HUE_OTHER, PALE, true } } },
+	{ "cpu-raw", "CPU · each core of the machine", AS_CORES, true, false,
+		{ { "core.busy_ns", NULL, TG_HUE_CPU, 0, false } } },
+	{ "memory", "Memory", AS_BYTES, false, true,
+		{ { "tree.rss_bytes", "RSS", TG_HUE_MEMORY, AREA, false },
+			{ "node.mem_used_bytes", "machine", TG_HUE_OTHER, PALE, true } } },
+	{ "io-bytes", "Disk", AS_BYTES_PER_S, false, true,
+		{ { "tree.read_bytes", "read", TG_HUE_READ, AREA, false },
+			{ "tree.write_bytes", "write", TG_HUE_WRITE, AREA, false },
+			{ "disk.read_bytes", "machine read", TG_HUE_READ, PALE, true },
+			{ "disk.write_bytes", "machine write", TG_HUE_WRITE, PALE, true } } },
+	{ "io-ops", "Read and write calls", AS_PER_S, false, true,
+		{ { "tree.read_ops", "read", TG_HUE_READ, 0, false },
+			{ "tree.write_ops", "write", TG_HUE_WRITE, DASH, false } } },
+	{ "net", "Network of the machine", AS_BYTES_PER_S, false, true,
+		{ { "net.rx_bytes", "receive", TG_HUE_RECEIVE, 0, false },
+			{ "net.tx_bytes", "send", TG_HUE_SEND, DASH, false } } },
+	{ "node-cpu", "CPU of the machine · cores busy", AS_CORES, false, false,
+		{ { "node.cpu_busy_ns", "machine", TG_HUE_CPU, BAND, false } } },
+	{ "node-memory", "Memory of the machine", AS_BYTES, false, false,
+		{ { "node.mem_used_bytes", "in use", TG_HUE_MEMORY, AREA, false } } },
+};
+
+static const char *const byte_units[] = { "B", "kB", "MB", "GB", "TB" };
+
+const char *tg_panels_names(void)
+{
+	return "cpu, cpu-raw, memory, io-bytes, io-ops, net, node-cpu, node-memory, all";
+}
+
+/* How many bins a series of so many points deserves. */
+static size_t bins_for(const struct tg_panels *w, const struct tg_points *p)
+{
+	return TG_MIN(w->buckets, TG_MAX(p->n * 3, (size_t)10));
+}
+
+static double *bucket_field(struct tg_bucket *b, int k)
+{
+	return k == 0 ? &b->min : k == 1 ? &b->max : &b->mean;
+}
+
+/* Returns 1 when a series with something in it was added, 0 when not, -errno. */
+static int add_series(const struct tg_panels *w, struct tg_panel *panel, const struct line *line,
+	const char *name, const char *instance)
+{
+	struct tg_points p = { 0 };
+	struct tg_series *s;
+	struct tg_bin *bin;
+	size_t n;
+	int rc = tg_series_load(
+		w->recording, line->metric, instance, w->from_ns, w->to_ns, w->buckets, &p);
+
+	if (rc < 0 || !p.n || w->to_ns <= w->from_ns) {
+		tg_points_release(&p);
+		return rc == -ENOENT ? 0 : TG_MIN(rc, 0);
+	}
+	tg_points_window(&p, w->from_ns, w->to_ns);
+	n = bins_for(w, &p);
+	bin = tg_xcalloc(n, sizeof(*bin));
+	tg_bins_from(&p, w->from_ns, w->to_ns, bin, n);
+	s = tg_panel_series(panel, name, line->hue, line->style);
+	s->bucket = tg_xcalloc(n, sizeof(*s->bucket));
+	s->n_buckets = n;
+	for (size_t j = 0; j < n; j++)
+		s->bucket[j] = (struct tg_bucket){
+			.t0 = (double)(bin[j].t0_ns - w->from_ns) / 1e9,
+			.t1 = (double)(bin[j].t1_ns - w->from_ns) / 1e9,
+			.min = bin[j].min,
+			.max = bin[j].max,
+			.mean = bin[j].mean,
+		};
+	free(bin);
+	tg_points_release(&p);
+	return 1;
+}
+
+static int add_instances(const struct tg_panels *w, struct tg_panel *panel, const struct line *line)
+{
+	char **name;
+	size_t n = tg_series_instances(w->recording, line->metric, &name);
+	int rc = 0, some = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (rc >= 0 && i < CORES_MAX) {
+			rc = add_series(w, panel, line, name[i], name[i]);
+			some |= rc > 0;
+		}
+		free(name[i]);
+	}
+	free(name);
+	return rc < 0 ? rc : some;
+}
+
+static double panel_max(const struct tg_panel *panel)
+{
+	double max = NAN;
+
+	for (size_t i = 0; i < panel->n_series; i++)
+		for (size_t j = 0; j < panel->series[i].n_buckets; j++)
+			max = fmax(max, panel->series[i].bucket[j].max);
+	return max;
+}
+
+static void scale_panel(struct tg_panel *panel, double factor)
+{
+	for (size_t i = 0; i < panel->n_series; i++)
+		for (size_t j = 0; j < panel->series[i].n_buckets; j++)
+			for (int k = 0; k < 3; k++)
+				*bucket_field(&panel->series[i].bucket[j], k) *= factor;
+}
+
+const char *tg_panels_byte_unit(double max, double *factor)
+{
+	size_t k = 0;
+
+	for (*factor = 1; max * *factor >= 1000 && k + 1 < TG_ARRAY_SIZE(byte_units); k++)
+		*factor /= 1000;
+	return byte_units[k];
+}
+
+/* Bring the values into a unit in which the largest has one to three digits; name the unit. */
+static void set_unit(
+	const struct tg_panels *w, const struct plan *plan, struct tg_panel *panel, double max)
+{
+	struct tg_buf text = TG_BUF_INIT;
+	double factor = 1e-9;
+
+	if (plan->scaling == AS_PER_S) {
+		tg_buf_adds(&text, "calls/s");
+		factor = 1;
+	} else if (plan->scaling == AS_CORES) {
+		tg_buf_adds(&text, "cores");
+	} else {
+		tg_buf_adds(&text, tg_panels_byte_unit(max, &factor));
+		tg_buf_adds(&text, plan->scaling == AS_BYTES_PER_S ? "/s" : "");
+	}
+	scale_panel(panel, factor);
+	free(panel->unit);
+	panel->unit = tg_buf_detach(&text);
+	if (plan->scaling != AS_CORES) {
+		tg_buf_addf(&text, "%s · %s", plan->title, panel->unit);
+		free(panel->title);
+		panel->title = tg_buf_detach(&text);
+	}
+	if (!strcmp(plan->name, "cpu") && !isnan(w->cores_allowed)) {
+		tg_fmt_number(&text, w->cores_allowed);
+		tg_buf_adds(&text, " allowed");
+		tg_panel_limit(panel, text.data, w->cores_allowed);
+	}
+	if (!strcmp(plan->name, "memory") && !isnan(w->memory_limit_bytes)) {
+		tg_buf_adds(&text, "limit ");
+		tg_fmt_bytes(&text, w->memory_limit_bytes);
+		tg_panel_limit(panel, text.data, w->memory_limit_bytes * factor);
+	}
+	tg_buf_release(&text);
+}
+
+static void panel_release(struct tg_panel *panel)
+{
+	for (size_t i = 0; i < panel->n_series; i++) {
+		free(panel->series[i].name);
+		free(panel->series[i].bucket);
+	}
+	free(panel->series);
+	free(panel->title);
+	free(panel->unit);
+}
+
+/* Add one panel; one that was not asked for only when it shows something. */
+static int add_panel(const struct tg_panels *w, const struct plan *plan, bool asked)
+{
+	struct tg_panel *panel = tg_chart_panel(w->chart, plan->title, "");
+	int rc = 0, some = 0;
+	double max;
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(plan->line) && plan->line[i].metric; i++) {
+		const struct line *line = &plan->line[i];
+
+		if (line->node && !w->node)
+			continue;
+		rc = plan->each ? add_instances(w, panel, line)
+				: add_series(w, panel, line, line->name, NULL);
+		if (rc < 0)
+			break;
+		some |= rc;
+	}
+	max = panel_max(panel);
+	if (rc >= 0 && some && !isnan(max) && (asked || max > 0)) {
+		set_unit(w, plan, panel, max);
+		return 0;
+	}
+	panel_release(panel);
+	w->chart->n_panels--;
+	return TG_MIN(rc, 0);
+}
+
+static const struct plan *find_plan(const char *name, size_t len)
+{
+	for (size_t i = 0; i < TG_ARRAY_SIZE(plans); i++)
+		if (strlen(plans[i].name) == len && !strncmp(plans[i].name, name, len))
+			return &plans[i];
+	return NULL;
+}
+
+static int add_listed(const struct tg_panels *w, struct tg_err *err)
+{
+	const char *list = w->list;
+	int rc = 0;
+
+	while (rc == 0) {
+		size_t len = strcspn(list, ",");
+		const struct plan *plan = find_plan(list, len);
+
+		if (len == 3 && !strncmp(list, "all", 3)) {
+			for (size_t i = 0; i < TG_ARRAY_SIZE(plans) && rc == 0; i++)
+				rc = add_panel(w, &plans[i], true);
+		} else if (plan) {
+			rc = add_panel(w, plan, true);
+		} else {
+			struct tg_buf shown = TG_BUF_INIT;
+			char *name = tg_xmemdup0(list, len);
+
+			tg_plain(&shown, name, 40);
+			free(name);
+			rc = tg_err_set(err, -EINVAL, "There is no panel \"%s\"; there are %s",
+				shown.data, tg_panels_names());
+			tg_buf_release(&shown);
+		}
+		if (!list[len])
+			break;
+		list += len + 1;
+	}
+	return rc;
+}
+
+int tg_panels_add(const struct tg_panels *w, struct tg_err *err)
+{
+	int rc = 0;
+
+	if (w->list)
+		return add_listed(w, err);
+	for (size_t i = 0; i < TG_ARRAY_SIZE(plans) && rc == 0; i++)
+		if (plans[i].usual)
+			rc = add_panel(w, &plans[i], false);
+	return rc;
+}
+
+double tg_panels_drawn(const struct tg_chart *chart, const char *title, const char *series,
+	double *mean, double *max)
+{
+	double sum = 0, time = 0, factor = 1;
+
+	*mean = *max = NAN;
+	for (size_t i = 0; i < chart->n_panels; i++) {
+		const struct tg_panel *p = &chart->panel[i];
+		size_t k = 0;
+
+		if (strncmp(p->title, title, strlen(title)) != 0)
+			continue;
+		for (size_t u = 0; u < TG_ARRAY_SIZE(byte_units); u++)
+			if (!strncmp(p->unit, byte_units[u], strlen(byte_units[u])) &&
+				(p->unit[strlen(byte_units[u])] == '\0' ||
+					p->unit[strlen(byte_units[u])] == '/'))
+				factor = pow(1000, (double)u);
+		while (k < p->n_series && strcmp(p->series[k].name, series) != 0)
+			k++;
+		for (size_t j = 0; k < p->n_series && j < p->series[k].n_buckets; j++) {
+			const struct tg_bucket *b = &p->series[k].bucket[j];
+
+			if (isnan(b->mean))
+				continue;
+			sum += b->mean * (b->t1 - b->t0);
+			time += b->t1 - b->t0;
+			*max = fmax(*max, b->max);
+		}
+		break;
+	}
+	*mean = time > 0 ? sum / time : NAN;
+	return factor;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The panels that there are for a time of a recording: which series each has, in which unit, with
+ * which limit.
+ */
+#ifndef TG_COMMAND_PANELS_H
+#define TG_COMMAND_PANELS_H
+
+#include "analyze/recording.h"
+#include "base/err.h"
+#include "render/chart.h"
+
+/* What is drawn, and where to. All is borrowed. */
+struct tg_panels {
+	const struct tg_recording *recording;
+	struct tg_chart *chart;
+	const char *list; /* "cpu,memory"; NULL: those that have something to show */
+	bool node; /* the whole machine beside the job */
+	size_t buckets; /* of a series at most */
+	int64_t from_ns, to_ns; /* UTC */
+	double cores_allowed, memory_limit_bytes; /* lines across; NaN: none */
+};
+
+/* Add them to the chart. 0; -EINVAL with a sentence for one that does not exist; -errno of reading.
+ */
+int tg_panels_add(const struct tg_panels *w, struct tg_err *err);
+
+/* Their names, for help: "cpu, cpu-raw, …". Borrowed. */
+const char *tg_panels_names(void);
+
+/* The unit in which `max` bytes have one to three digits; `factor` brings bytes into it. */
+const char *tg_panels_byte_unit(double max, double *factor);
+
+/*
+ * Mean over time and maximum of a drawn series, in the unit of its panel: "GB", "MB/s"; NaN where
+ * it is not drawn. `title` begins the panel's. Returns what bytes in that unit are worth.
+ */
+double tg_panels_drawn(const struct tg_chart *chart, const char *title, const char *series,
+	double *mean, double *max);
+
+#endif
