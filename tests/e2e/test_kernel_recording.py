@@ -370,3 +370,23 @@ def test_real_worker(start):
     assert kernel.run("%%tacho\n1").text.count("\n") == 1
     result = kernel.run("%tacho nonsense")
     assert result.status == "ok" and result.stderr.count("\n") == 1
+
+
+def test_kernel_that_cannot_listen_on_ipc(recording, place):
+    """P18: it is started once more, over tcp, in the same run."""
+    folder = place / "data" / "kernels" / "tcp-only"
+    folder.mkdir(exist_ok=True)
+    folder.joinpath("kernel.json").write_text(json.dumps({
+        "argv": ["python", "-c", "import json, runpy, sys; sys.exit(3) if json.load(open(sys.argv[2]))["
+                 "'transport'] == 'ipc' else runpy.run_module('ipykernel_launcher', run_name='__main__')",
+                 "-f", "{connection_file}"], "display_name": "tcp-only", "language": "python"}))
+    spec = json.loads((place / "data/kernels/fake/kernel.json").read_text())
+    spec["argv"][spec["argv"].index("plain")] = "tcp-only"
+    other = place / "data" / "kernels" / "recorded-tcp-only"
+    other.mkdir(exist_ok=True)
+    other.joinpath("kernel.json").write_text(json.dumps(spec))
+    kernel = recording.start("recorded-tcp-only")
+    assert kernel.run("print(1)").text == "1\n"
+    finish(kernel)
+    (run,) = recording.spans("run")
+    assert run["status"] == "ok" and [c["name"] for c in recording.spans()] == ["print(1)"]
