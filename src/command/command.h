@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words that the command line and `%tacho` share. A word gets parsed arguments and an output
- * interface; it never prints, exits or reads the environment of its caller, so that the command
- * line can print what the worker turns into messages of Jupyter. Files that are asked for (-o) are
- * written here, relative to the folder of whoever asked.
+ * The words that the command line and `%tacho` share (mark/words.h) and their running. A word gets
+ * parsed arguments and an output interface; it never prints, exits or reads the environment of its
+ * caller, so that the command line can print what the worker turns into messages of Jupyter. Files
+ * that are asked for (-o) are written here, relative to the folder of whoever asked.
  */
 #ifndef TG_COMMAND_COMMAND_H
 #define TG_COMMAND_COMMAND_H
@@ -16,12 +16,8 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/metric.h"
-
-enum tg_where {
-	TG_IN_CLI = 1 << 0,
-	TG_IN_NOTEBOOK = 1 << 1,
-	TG_IN_BOTH = TG_IN_CLI | TG_IN_NOTEBOOK,
-};
+#include "base/nearest.h"
+#include "mark/words.h"
 
 /* One display. Members that are NULL are left out. Borrowed for the length of the call. */
 struct tg_display {
@@ -77,35 +73,10 @@ struct tg_command {
 
 enum tg_word_result { TG_WORD_OK = 0, TG_WORD_FAILED = 1, TG_WORD_USAGE = 2 };
 
-struct tg_word {
-	const char *name;
-	const char *usage; /* arguments: "[F…] [--span SEL] [--json]" */
-	const char *help; /* one line; starts with a small letter */
-	const char *more; /* paragraphs for `WORD --help`, or NULL */
-	const char *example; /* arguments of one useful call */
-	enum tg_where where;
-	int (*run)(struct tg_command *c, int argc, char **argv); /* argv[0] is the word */
-};
-
-/* The table, in the order in which help lists it. */
-const struct tg_word *tg_words(size_t *n);
-
-/* The word of that name in that place; NULL when there is none. */
-const struct tg_word *tg_word_find(const char *name, enum tg_where where);
-
 /*
  * Run it, or say what it does when --help is among the arguments. argv[0] is the word. Returns enum
  * tg_word_result.
  */
 int tg_word_run(const struct tg_word *word, struct tg_command *c, int argc, char **argv);
-
-/*
- * The name nearest to `name` among `n`, or NULL when none is near: at most a third of its letters,
- * and at least one, are wrong, missing, or swapped.
- */
-const char *tg_nearest(const char *name, const char *const *candidate, size_t n);
-
-/* Append what `WORD --help` says; `prefix` is "tachograph" or "%tacho". */
-void tg_word_help(const struct tg_word *word, const char *prefix, struct tg_buf *out);
 
 #endif

@@ -384,26 +384,15 @@ static int to_json(struct tg_jumper *j, struct cells *cells, char *rest)
 
 /* ---- the table ---- */
 
-static const struct {
-	const char *argument, *help;
-	int (*run)(struct tg_jumper *j, struct cells *cells, char *rest);
-} table[TG_NAMES] = {
-	[TG_NAME_CODE_HISTORY] = { "", "The recorded cells: index, time, code", code_history },
-	[TG_NAME_CODE_FOR_INDEX] = { " INDEX", "The code of one recorded cell", code_for_index },
-	[TG_NAME_GRAPH_FOR_LAST] = { "", "A chart of the last recorded cell", graph_for_last },
-	[TG_NAME_GRAPH_FOR_INDEX] = { " INDEX", "A chart of one recorded cell", graph_for_index },
-	[TG_NAME_GRAPH_FOR_ALL] = { "", "A chart of all recorded cells", graph_for_all },
-	[TG_NAME_TO_VARIABLE] = { " NAME", "JUmPER's lists of performance data in a variable",
-		to_variable },
-	[TG_NAME_TO_JSON] = { " FILE", "The same in FILE_perfdata.json, the code in FILE_code.json",
-		to_json },
+static int (*const table[TG_NAMES])(struct tg_jumper *j, struct cells *cells, char *rest) = {
+	[TG_NAME_CODE_HISTORY] = code_history,
+	[TG_NAME_CODE_FOR_INDEX] = code_for_index,
+	[TG_NAME_GRAPH_FOR_LAST] = graph_for_last,
+	[TG_NAME_GRAPH_FOR_INDEX] = graph_for_index,
+	[TG_NAME_GRAPH_FOR_ALL] = graph_for_all,
+	[TG_NAME_TO_VARIABLE] = to_variable,
+	[TG_NAME_TO_JSON] = to_json,
 };
-
-void tg_jumper_help(enum tg_magic_name name, struct tg_buf *out)
-{
-	tg_buf_addf(out, "%%%%%s%s\n\n%s.\n", tg_magic_name(name), table[name].argument,
-		table[name].help);
-}
 
 int tg_jumper_run(struct tg_jumper *j, enum tg_magic_name name, char *rest)
 {
@@ -412,7 +401,7 @@ int tg_jumper_run(struct tg_jumper *j, enum tg_magic_name name, char *rest)
 
 	if (rc != TG_WORD_OK)
 		return rc;
-	rc = table[name].run(j, &cells, rest);
+	rc = table[name](j, &cells, rest);
 	cells_close(&cells);
 	return rc;
 }

@@ -24,10 +24,8 @@ struct tg_jumper {
 	bool handed_over; /* something was written into it */
 };
 
-/* Append one paragraph of help. Any name but `tacho`, as below. */
-void tg_jumper_help(enum tg_magic_name name, struct tg_buf *out);
-
-/* Run one; writes to `rest`. Returns enum tg_word_result with a sentence in j->c->err. */
+/* Run one (any name but `tacho`); writes to `rest`. Returns enum tg_word_result with a sentence in
+ * j->c->err. */
 int tg_jumper_run(struct tg_jumper *j, enum tg_magic_name name, char *rest);
 
 /* Append the list of one cell: [node, cpu, memory, four of I/O, two of GPU]. 0 or -errno. */

@@ -127,13 +127,8 @@ static int run_tacho(struct request *q, char *rest)
 static void help(struct request *q, enum tg_magic_name name)
 {
 	struct tg_buf out = TG_BUF_INIT;
-	char *argv[] = { (char *)"help", NULL };
 
-	if (name == TG_NAME_TACHO) {
-		tg_run_help(&q->c, 1, argv);
-		return;
-	}
-	tg_jumper_help(name, &out);
+	tg_magic_help(name, &out);
 	q->c.out.text(q->c.out.ctx, out.data, out.len);
 	tg_buf_release(&out);
 }

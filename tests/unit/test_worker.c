@@ -438,7 +438,8 @@ static void test_tacho(void)
 	T_OK(strstr(g.out.data, "%tacho show [F") != NULL);
 	got_release(&g);
 	g = magic("%display_graph_for_index?");
-	T_EQ_S(g.out.data, "%%display_graph_for_index INDEX\n\nA chart of one recorded cell.\n");
+	T_EQ_S(g.out.data, "%%display_graph_for_index INDEX\n\nA chart of one recorded cell.\n\n"
+			   "Example: %%display_graph_for_index 3\n");
 	got_release(&g);
 	complains("%tacho shwo", "There is no \"shwo\" here; did you mean \"show\"?\n");
 	complains("%tacho live", "There is no \"live\" here; \"help\" lists the words\n");

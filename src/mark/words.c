@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mark/words.h"
+
+#include "mark/magics.h"
+
+#include "base/mem.h"
+
+#define WITHOUT "Without F the newest recording is meant, in a notebook its own."
+#define SPANS                                                                                      \
+	"SEL chooses spans: 3, 2:5 (2, 3, 4 and 5), -1, last, all, name=align*, kind=task;\n"      \
+	"commas add up. Numbers count cells (or stages) from 0."
+
+static const struct tg_word table[TG_WORDS] = {
+	[TG_WORD_SHOW] = {
+		.name = "show",
+		.usage = "[F…|FOLDER] [--span SEL] [--json]",
+		.help = "one line for each cell or stage: time, cores, memory, I/O",
+		.more = "Several files, or a folder, get a line for each file.\n" WITHOUT
+			"\n" SPANS,
+		.example = "--span last",
+		.where = TG_IN_BOTH,
+	},
+	[TG_WORD_CHART] = {
+		.name = "chart",
+		.usage = "[F] [--span SEL] [--panel LIST] [--node] [-o x.svg|x.png|x.vl.json]",
+		.help = "one picture of what the machine did",
+		.more = "LIST is some of cpu, cpu-raw, memory, io-bytes, io-ops, net, node-cpu,\n"
+			"node-memory, all; without it, whatever has something to show.\n"
+			"--node draws the whole machine beside the job.\n"
+			"A notebook shows the picture itself where no -o is given.\n" WITHOUT
+			"\n" SPANS,
+		.example = "--span last --panel cpu,memory -o last.svg",
+		.where = TG_IN_BOTH,
+	},
+	[TG_WORD_EXPORT] = {
+		.name = "export",
+		.usage = "[F] -o x.csv|x.json|- [--format csv|json] [--span SEL] [--no-code] "
+			 "[--no-args]",
+		.help = "the samples for other programs, with units and times",
+		.more = "CSV has a line a sample: time (UTC), seconds, cell, then name[unit] "
+			"columns.\n"
+			"JSON has the spans with their sums, events and processes besides.\n"
+			"Counters are exported as they were read: they only grow, and a rate is a\n"
+			"difference over a difference of times. Unknown is empty, or "
+			"null.\n" WITHOUT "\n" SPANS,
+		.example = "-o run.csv",
+		.where = TG_IN_BOTH,
+	},
+	[TG_WORD_VERIFY] = {
+		.name = "verify",
+		.usage = "[F]",
+		.help = "check that a recording is whole",
+		.more = WITHOUT,
+		.example = "",
+		.where = TG_IN_BOTH,
+	},
+	[TG_WORD_MARK] = {
+		.name = "mark",
+		.usage = "NAME [key=value…]",
+		.help = "put a name to this moment of the recording",
+		.example = "loaded rows=4000",
+		.where = TG_IN_NOTEBOOK,
+	},
+	[TG_WORD_SET] = {
+		.name = "set",
+		.usage = "[interval=SECONDS] [report=line|jumper|none] [report-min=SECONDS]",
+		.help = "what is sampled how often, and what a cell prints",
+		.example = "interval=0.05",
+		.where = TG_IN_NOTEBOOK,
+	},
+	[TG_WORD_LIST] = {
+		.name = "list",
+		.usage = "[--markdown]",
+		.help = "which metrics are to be had here, and why not the others",
+		.example = "",
+		.where = TG_IN_BOTH,
+	},
+	[TG_WORD_HELP] = {
+		.name = "help",
+		.usage = "[WORD]",
+		.help = "what the words do",
+		.example = "show",
+		.where = TG_IN_BOTH,
+	},
+};
+
+const struct tg_word *tg_words(size_t *n)
+{
+	*n = TG_WORDS;
+	return table;
+}
+
+const struct tg_word *tg_word_find(const char *name, enum tg_where where)
+{
+	for (size_t i = 0; i < TG_WORDS; i++)
+		if ((table[i].where & where) && !strcmp(table[i].name, name))
+			return &table[i];
+	return NULL;
+}
+
+const char *tg_word_values(const char *capitals, size_t len)
+{
+	static const char *const values[][2] = {
+		{ "SEL", "last|all|name=|kind=" },
+		{ "LIST", "cpu|cpu-raw|memory|io-bytes|io-ops|net|node-cpu|node-memory|all" },
+		{ "WORD", "show|chart|export|verify|mark|set|list|help" },
+	};
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(values); i++)
+		if (strlen(values[i][0]) == len && !memcmp(values[i][0], capitals, len))
+			return values[i][1];
+	return NULL;
+}
+
+const char *tg_word_prefix(enum tg_where where)
+{
+	return where == TG_IN_NOTEBOOK ? "%tacho" : "tachograph";
+}
+
+static void add_example(const struct tg_word *word, enum tg_where where, struct tg_buf *out)
+{
+	tg_buf_addf(out, "%s %s%s%s\n", tg_word_prefix(where), word->name,
+		word->example[0] ? " " : "", word->example);
+}
+
+void tg_word_help(const struct tg_word *word, enum tg_where where, struct tg_buf *out)
+{
+	tg_buf_addf(out, "%s %s%s%s\n\n%c%s.\n", tg_word_prefix(where), word->name,
+		word->usage[0] ? " " : "", word->usage, word->help[0] - 'a' + 'A', word->help + 1);
+	if (word->more)
+		tg_buf_addf(out, "\n%s\n", word->more);
+	tg_buf_adds(out, "\nExample: ");
+	add_example(word, where, out);
+}
+
+void tg_words_help(enum tg_where where, struct tg_buf *out)
+{
+	for (size_t i = 0; i < TG_WORDS; i++)
+		if (table[i].where & where) {
+			tg_buf_addf(out, "  %-9s %s\n            ", table[i].name, table[i].help);
+			add_example(&table[i], where, out);
+		}
+	tg_buf_addf(out, "\n`%s help WORD` says more.\n", tg_word_prefix(where));
+}
+
+static const struct {
+	const char *arguments, *help, *example;
+} magics[TG_NAMES] = {
+	[TG_NAME_CODE_HISTORY] = { "", "The recorded cells: index, time, code", "" },
+	[TG_NAME_CODE_FOR_INDEX] = { " INDEX", "The code of one recorded cell", " 3" },
+	[TG_NAME_GRAPH_FOR_LAST] = { "", "A chart of the last recorded cell", "" },
+	[TG_NAME_GRAPH_FOR_INDEX] = { " INDEX", "A chart of one recorded cell", " 3" },
+	[TG_NAME_GRAPH_FOR_ALL] = { "", "A chart of all recorded cells", "" },
+	[TG_NAME_TO_VARIABLE] = { " NAME", "JUmPER's lists of performance data in a variable",
+		" data" },
+	[TG_NAME_TO_JSON] = { " FILE",
+		"JUmPER's lists in FILE_perfdata.json, the code in FILE_code.json", " run1" },
+};
+
+void tg_magic_help(enum tg_magic_name name, struct tg_buf *out)
+{
+	const char *s = tg_magic_name(name);
+
+	if (name == TG_NAME_TACHO)
+		tg_words_help(TG_IN_NOTEBOOK, out);
+	else
+		tg_buf_addf(out, "%%%%%s%s\n\n%s.\n\nExample: %%%%%s%s\n", s,
+			magics[name].arguments, magics[name].help, s, magics[name].example);
+}
