@@ -74,6 +74,13 @@ static void describe(int code, int signal, struct tg_buf *out)
 		tg_buf_addf(out, "was killed by signal %d", signal);
 }
 
+/* Whether Linux may have done it for want of memory; a shell in between makes a code of the signal.
+ */
+static bool was_killed(int code, int signal)
+{
+	return signal == SIGKILL || code == 128 + SIGKILL;
+}
+
 /* "The kernel was killed by signal 9 (SIGKILL) while cell [3] ran: x = load()" */
 static void explain(const struct tg_proxy *p, int code, int signal, struct tg_buf *out)
 {
@@ -96,13 +103,17 @@ static void explain(const struct tg_proxy *p, int code, int signal, struct tg_bu
 	tg_buf_release(&name);
 }
 
-/* The members of an error, without braces. */
+/* The members of an error, without braces; each line of `why` is one of the traceback. */
 static void format_error(const char *why, struct tg_buf *out)
 {
 	tg_buf_adds(out, "\"ename\":\"KernelDied\",\"evalue\":");
 	tg_json_quote(out, why, strlen(why));
 	tg_buf_adds(out, ",\"traceback\":[");
-	tg_json_quote(out, why, strlen(why));
+	for (size_t len; (len = strcspn(why, "\n")); why += len + (why[len] == '\n')) {
+		tg_json_quote(out, why, len);
+		if (why[len])
+			tg_buf_addc(out, ',');
+	}
 	tg_buf_addc(out, ']');
 }
 
@@ -149,6 +160,10 @@ void tg_death(struct tg_proxy *p, int code, int signal)
 		tg_cell_died(p, r, is_running(p, r) && !p->shutting ? "died" : "aborted");
 	if (!p->shutting) {
 		explain(p, code, signal, &why);
+		if (was_killed(code, signal) && p->requests.first) {
+			tg_buf_addc(&why, '\n');
+			tg_marker_oom(&p->marker, &why);
+		}
 		for (const struct tg_request *r = p->requests.first; r; r = r->next)
 			answer(p, r, why.data);
 	}

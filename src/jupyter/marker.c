@@ -15,6 +15,7 @@
 #define NAME_CHARACTERS 60
 #define TWICE_NS        (60 * TG_NS_PER_S) /* a second death within this ends the recording */
 #define AGAIN_NS        (50 * TG_NS_PER_MS) /* for the dead one to be gone whole */
+#define OOM_MS          100 /* who waits for the end of a dead kernel waits no longer for us */
 #define HELLO_NS        (10 * TG_NS_PER_S) /* between questions for a warning */
 
 /* <what>-HOST-YYYYmmdd-HHMMSS.tacho in the folder for kernels' recordings */
@@ -396,6 +397,22 @@ int64_t tg_marker_ask_usage(struct tg_marker *m)
 	if (!m->mark || tg_mark_ask_usage(m->mark, ++m->question))
 		return 0;
 	return m->question;
+}
+
+void tg_marker_oom(struct tg_marker *m, struct tg_buf *out)
+{
+	struct tg_json *answer = NULL;
+	const char *text, *why = "no recorder is there to ask";
+
+	if (m->mark && !tg_mark_ask_oom(m->mark, ++m->question) &&
+		!tg_mark_wait(m->mark, m->question, OOM_MS, &answer))
+		why = "the recorder does not answer";
+	text = tg_json_str(tg_json_get(answer, "text"), NULL);
+	if (text)
+		tg_buf_adds(out, text);
+	else
+		tg_buf_addf(out, "Out of memory: unknown: %s.", why);
+	tg_json_free(answer);
 }
 
 int64_t tg_marker_answer(struct tg_marker *m, struct tg_json **answer)

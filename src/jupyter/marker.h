@@ -89,6 +89,12 @@ bool tg_marker_waits(const struct tg_marker *m);
 int64_t tg_marker_ask_usage(struct tg_marker *m);
 
 /*
+ * The user's kernel ended by SIGKILL: append whether for want of memory, with the evidence. Asked
+ * of the recorder, which has the counters of before and finds the files; waits 100 ms at most.
+ */
+void tg_marker_oom(struct tg_marker *m, struct tg_buf *out);
+
+/*
  * Take one answer. Returns the number of the question with *answer for those of
  * tg_marker_ask_usage (caller frees); 0 when nothing more is there.
  */

@@ -415,6 +415,11 @@ int tg_mark_ask_usage(struct tg_mark *m, int64_t n)
 	return ask(m, TG_MARK_USAGE, n);
 }
 
+int tg_mark_ask_oom(struct tg_mark *m, int64_t n)
+{
+	return ask(m, TG_MARK_OOM, n);
+}
+
 int tg_mark_answer(struct tg_mark *m, struct tg_json **answer)
 {
 	bool reset = false;

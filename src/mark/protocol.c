@@ -23,6 +23,7 @@ static const char *const op_names[TG_MARK_OPS] = {
 	[TG_MARK_HELLO] = "hello",
 	[TG_MARK_FLUSH] = "flush",
 	[TG_MARK_USAGE] = "usage",
+	[TG_MARK_OOM] = "oom",
 	[TG_MARK_BYE] = "bye",
 	[TG_MARK_ADOPT] = "adopt",
 };
@@ -160,6 +161,7 @@ static int check_needs(struct tg_mark_message *m, struct tg_err *err)
 	case TG_MARK_HELLO:
 	case TG_MARK_FLUSH:
 	case TG_MARK_USAGE:
+	case TG_MARK_OOM:
 	case TG_MARK_ADOPT:
 		lacks = m->n >= 0 ? NULL : "n";
 		break;

@@ -361,6 +361,7 @@ int tg_job_mark(struct tg_job *j, uint64_t client, const struct tg_mark_message 
 	case TG_MARK_HELLO:
 	case TG_MARK_FLUSH:
 	case TG_MARK_USAGE:
+	case TG_MARK_OOM:
 	case TG_MARK_BYE:
 	case TG_MARK_ADOPT:
 	case TG_MARK_OPS:
@@ -439,6 +440,15 @@ void tg_job_flush(struct tg_job *j, int64_t now_ns)
 void tg_job_usage(struct tg_job *j, int64_t n, struct tg_buf *out)
 {
 	tg_reply_json(&j->usage, n, j->root.pid, &j->limits, out);
+}
+
+void tg_job_oom(struct tg_job *j, int64_t n, int64_t now_ns, struct tg_buf *out)
+{
+	char why[240] = "nothing is sampled here";
+	enum tg_oom oom =
+		j->sampler ? tg_sampler_oom(j->sampler, why, sizeof(why)) : TG_OOM_UNKNOWN;
+
+	tg_reply_oom_json(&j->usage, n, oom, why, &j->limits, now_ns, out);
 }
 
 static void alive_event(void *ctx, uint32_t entity, pid_t pid, const char *comm)

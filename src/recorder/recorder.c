@@ -91,6 +91,15 @@ static void answer_usage(struct recorder *r, uint64_t client, int64_t n)
 	tg_buf_release(&out);
 }
 
+static void answer_oom(struct recorder *r, uint64_t client, int64_t n)
+{
+	struct tg_buf out = TG_BUF_INIT;
+
+	tg_job_oom(r->job, n, tg_mono_ns(), &out);
+	tg_clients_answer(r->clients, client, &out);
+	tg_buf_release(&out);
+}
+
 /* Take in the socket of another recorder's starter. */
 static void adopt(struct recorder *r, uint64_t client, const struct tg_mark_message *m, int fd)
 {
@@ -133,6 +142,8 @@ static void on_message(void *ctx, uint64_t client, struct tg_mark_message *m, in
 		answer_flush(r, client, m->n);
 	} else if (m->op == TG_MARK_USAGE) {
 		answer_usage(r, client, m->n);
+	} else if (m->op == TG_MARK_OOM) {
+		answer_oom(r, client, m->n);
 	} else if (tg_job_mark(r->job, client, m, tg_mono_ns(), &err) < 0) {
 		tg_clients_refuse(r->clients, client, m->n, err.text);
 	}

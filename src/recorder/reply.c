@@ -4,8 +4,11 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
+
+#define LATELY_NS (10 * TG_NS_PER_S)
 
 static const char *const names[TG_REPLY_VALUES] = {
 	[TG_REPLY_TREE_CPU_NS] = "tree.cpu_ns",
@@ -14,6 +17,7 @@ static const char *const names[TG_REPLY_VALUES] = {
 	[TG_REPLY_NODE_TOTAL_BYTES] = "node.mem_total_bytes",
 	[TG_REPLY_NODE_UNAVAILABLE_BYTES] = "node.mem_used_bytes",
 	[TG_REPLY_NODE_USED_BYTES] = "node.mem_used_nocache_bytes",
+	[TG_REPLY_LIMIT_BYTES] = "cgroup.memory_limit_bytes",
 };
 
 static void find_columns(struct tg_reply *u, const struct tg_reading *reading)
@@ -28,6 +32,20 @@ static void find_columns(struct tg_reply *u, const struct tg_reading *reading)
 	u->generation = reading->generation;
 }
 
+/* A process that dies has given its memory back before anyone knows: hence not the last value. */
+static void take_held(struct tg_reply *u)
+{
+	int64_t rss = u->value[1][TG_REPLY_TREE_RSS_BYTES];
+
+	if (rss == TG_MISSING ||
+		(u->held_ns && rss < u->held_bytes && u->t_ns[1] - u->held_ns < LATELY_NS))
+		return;
+	u->held_bytes = rss;
+	u->held_ns = u->t_ns[1];
+	/* the limits that are told are looked at less often */
+	u->held_limit = u->value[1][TG_REPLY_LIMIT_BYTES];
+}
+
 void tg_reply_take(struct tg_reply *u, const struct tg_reading *reading)
 {
 	if (u->t_ns[1] == 0 || u->generation != reading->generation)
@@ -37,6 +55,7 @@ void tg_reply_take(struct tg_reply *u, const struct tg_reading *reading)
 	u->t_ns[1] = reading->t_ns;
 	for (int i = 0; i < TG_REPLY_VALUES; i++)
 		u->value[1][i] = u->column[i] < 0 ? TG_MISSING : reading->value[u->column[i]];
+	take_held(u);
 }
 
 /* ns of CPU per ns, between the last two readings; NAN when that is unknown. */
@@ -122,4 +141,56 @@ void tg_reply_json(const struct tg_reply *u, int64_t n, pid_t root, const struct
 		tg_jw_kstr(&w, "limit_bytes_why", limits->memory_why);
 	}
 	tg_jw_end_object(&w);
+}
+
+/* "498 MB", "55.1 GB" */
+static void add_size(struct tg_buf *out, int64_t bytes)
+{
+	if (bytes < 1000 * 1000 * 1000)
+		tg_buf_addf(out, "%.0f MB", (double)bytes / 1e6);
+	else
+		tg_buf_addf(out, "%.1f GB", (double)bytes / 1e9);
+}
+
+/* "Out of memory: yes: …. Its processes held 498 MB of 500 MB (cgroup limit) 0.1 s before." */
+static void add_oom_text(const struct tg_reply *u, const char *verdict, const char *why,
+	const struct tg_limits *limits, int64_t now_ns, struct tg_buf *out)
+{
+	int64_t limit = limits->memory_bytes;
+	const char *whose = limits->memory_why;
+
+	tg_buf_addf(out, "Out of memory: %s: %s.", verdict, why);
+	if (!u->held_ns)
+		return;
+	tg_buf_adds(out, " Its processes held ");
+	add_size(out, u->held_bytes);
+	if (u->held_limit != TG_MISSING) {
+		limit = u->held_limit;
+		whose = "cgroup limit";
+	}
+	if (limit != TG_MISSING) {
+		tg_buf_adds(out, " of ");
+		add_size(out, limit);
+		tg_buf_addf(out, " (%s)", whose);
+	}
+	tg_buf_addf(out, " %.1f s before.", (double)(now_ns - u->held_ns) / (double)TG_NS_PER_S);
+}
+
+void tg_reply_oom_json(const struct tg_reply *u, int64_t n, enum tg_oom oom, const char *why,
+	const struct tg_limits *limits, int64_t now_ns, struct tg_buf *out)
+{
+	static const char *const word[] = {
+		[TG_OOM_UNKNOWN] = "unknown", [TG_OOM_NO] = "no", [TG_OOM_YES] = "yes"
+	};
+	struct tg_buf text = TG_BUF_INIT;
+	struct tg_jw w;
+
+	add_oom_text(u, word[oom], why, limits, now_ns, &text);
+	tg_jw_init(&w, out);
+	tg_jw_begin_object(&w);
+	tg_jw_kint(&w, "re", n);
+	tg_jw_kstr(&w, "oom", word[oom]);
+	tg_jw_kstr(&w, "text", text.data);
+	tg_jw_end_object(&w);
+	tg_buf_release(&text);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The answer to `usage`: what a Jupyter front end shows about a kernel, under the keys of an
- * ipykernel's usage_reply, but for the whole tree and with its effective limits. Rates are those
- * between the last two ticks. What is unknown is left out.
+ * Answers to questions about the tree. That to `usage` is what a Jupyter front end shows about a
+ * kernel, under the keys of an ipykernel's usage_reply, but for the whole tree and with its
+ * effective limits. Rates are those between the last two ticks. What is unknown is left out.
  */
 #ifndef TG_RECORDER_REPLY_H
 #define TG_RECORDER_REPLY_H
@@ -21,6 +21,7 @@ enum tg_reply_value {
 	TG_REPLY_NODE_TOTAL_BYTES,
 	TG_REPLY_NODE_UNAVAILABLE_BYTES,
 	TG_REPLY_NODE_USED_BYTES,
+	TG_REPLY_LIMIT_BYTES,
 	TG_REPLY_VALUES
 };
 
@@ -29,6 +30,8 @@ struct tg_reply {
 	int column[TG_REPLY_VALUES]; /* where they are in a reading; -1: not there */
 	int64_t t_ns[2]; /* before last and last */
 	int64_t value[2][TG_REPLY_VALUES];
+	int64_t held_bytes, held_ns; /* the most of the tree's RSS lately, and when; 0: none */
+	int64_t held_limit; /* of its group at that time, or TG_MISSING */
 };
 
 /* A full reading (not an edge's) was taken. */
@@ -37,5 +40,12 @@ void tg_reply_take(struct tg_reply *u, const struct tg_reading *reading);
 /* Append the answer to question `n`. */
 void tg_reply_json(const struct tg_reply *u, int64_t n, pid_t root, const struct tg_limits *limits,
 	struct tg_buf *out);
+
+/*
+ * Append the answer to question `n` about the end of the root: the sampler's verdict and evidence,
+ * and what the tree held shortly before, of how much.
+ */
+void tg_reply_oom_json(const struct tg_reply *u, int64_t n, enum tg_oom oom, const char *why,
+	const struct tg_limits *limits, int64_t now_ns, struct tg_buf *out);
 
 #endif

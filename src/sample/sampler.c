@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "sample/limits.h"
+#include "sample/oom.h"
 #include "sample/source.h"
 #include "sample/tree.h"
 
@@ -21,6 +22,7 @@ struct opened {
 struct tg_sampler {
 	struct tg_env env;
 	struct tg_text text, stat;
+	struct tg_oom_watch oom;
 	struct opened *source; /* as in tg_source_list */
 	struct tg_column *column;
 	int64_t *value;
@@ -85,6 +87,7 @@ int tg_sampler_new(
 	env->stat_fd = -1;
 	tg_text_init(&s->text);
 	tg_text_init(&s->stat);
+	tg_oom_init(&s->oom);
 	env->tree = tg_tree_new(env, options);
 	s->source = tg_xcalloc(tg_source_count, sizeof(*s->source));
 	for (size_t i = 0; i < tg_source_count; i++)
@@ -107,6 +110,7 @@ void tg_sampler_free(struct tg_sampler *s)
 		free(o->out.value);
 	}
 	tg_tree_free(s->env.tree);
+	tg_oom_release(&s->oom);
 	if (s->env.stat_fd >= 0)
 		close(s->env.stat_fd);
 	close(s->env.root_fd);
@@ -146,6 +150,8 @@ void tg_sampler_read(struct tg_sampler *s, unsigned flags, struct tg_reading *re
 	}
 	if (changed)
 		lay_out(s);
+	if (flags & TG_READ_REFRESH)
+		tg_oom_look(&s->oom, &s->env, reading->t_ns);
 	for (size_t i = 0; i < tg_source_count; i++) {
 		const struct tg_out *out = &s->source[i].out;
 		size_t values = out->n_instances * out->source->n_metrics;
@@ -186,6 +192,14 @@ void tg_sampler_alive(struct tg_sampler *s,
 void tg_sampler_limits(struct tg_sampler *s, struct tg_limits *out)
 {
 	tg_limits_find(&s->env, out);
+}
+
+enum tg_oom tg_sampler_oom(struct tg_sampler *s, char *why, size_t size)
+{
+	int64_t now = tg_mono_ns();
+
+	tg_oom_look(&s->oom, &s->env, now);
+	return tg_oom_tell(&s->oom, now, why, size);
 }
 
 size_t tg_sampler_sources(const struct tg_sampler *s, struct tg_source_info *info, size_t cap)

@@ -100,6 +100,14 @@ struct tg_limits {
 };
 void tg_sampler_limits(struct tg_sampler *s, struct tg_limits *out);
 
+/*
+ * Whether the root, which has just ended by SIGKILL, was killed for want of memory (sample/oom.h).
+ * `why` gets the evidence, as the rest of a sentence. Readings with TG_READ_REFRESH are what the
+ * answer is compared with: without one about every second it may be TG_OOM_UNKNOWN or late.
+ */
+enum tg_oom { TG_OOM_UNKNOWN, TG_OOM_NO, TG_OOM_YES };
+enum tg_oom tg_sampler_oom(struct tg_sampler *s, char *why, size_t size);
+
 /* What each source offers here: for `tachograph list`, docs/metrics.md and CSV headers. */
 struct tg_source_info {
 	const char *name;

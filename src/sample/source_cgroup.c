@@ -49,16 +49,6 @@ static void close_files(struct cgroup *c)
 	}
 }
 
-/* FNV-1a: told apart is all that is asked of it. */
-static uint64_t digest(const struct tg_text *text)
-{
-	uint64_t h = UINT64_C(14695981039346656037);
-
-	for (size_t i = 0; i < text->len; i++)
-		h = (h ^ (unsigned char)text->data[i]) * UINT64_C(1099511628211);
-	return h;
-}
-
 static void open_files(struct cgroup *c, struct tg_env *env)
 {
 	struct tg_cgroup g;
@@ -92,7 +82,7 @@ static void follow(struct cgroup *c, struct tg_env *env)
 		return;
 	if (tg_env_read(env, "proc/%d/cgroup", env->root) <= 0)
 		return; /* it has ended; what it left in its group can still be read */
-	now = digest(env->text);
+	now = tg_text_digest(env->text);
 	if (c->root != env->root || c->group != now) {
 		close_files(c);
 		open_files(c, env);

@@ -29,6 +29,9 @@ void tg_text_release(struct tg_text *t);
 ssize_t tg_text_pread(struct tg_text *t, int fd);
 ssize_t tg_text_pread_long(struct tg_text *t, int fd);
 
+/* A number that tells one text from another, and is never 0. */
+uint64_t tg_text_digest(const struct tg_text *t);
+
 /*
  * Call `each` for every entry of the folder `fd` that is not hidden, until it returns non-zero,
  * which is then returned; else 0 or -errno. Allocates nothing, unlike readdir(3).

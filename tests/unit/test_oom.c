@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether a dead kernel was killed for want of memory: yes, no or unknown, on trees of /proc and
+ * /sys made here, where the counters of each version of control groups move or stand still.
+ */
+#include "tap.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "recorder/reply.h"
+#include "sample/oom.h"
+
+#include "base/mem.h"
+
+#define ROOT   77
+#define GROUP  "sys/fs/cgroup/job"
+#define ALIVE  "77 (python3) S 1 77 77 0 -1 4194304 118 0 0 0 1 1 0 0 20 0 1 0 4000 0 0\n"
+#define ENDING "77 (py) 4) R 1 77 77 0 -1 4194308 118 0 0 0 1 1 0 0 20 0 1 0 4000 0 0\n"
+#define ZOMBIE "77 (python3) Z 1 77 77 0 -1 4194572 118 0 0 0 1 1 0 0 20 0 1 0 4000 0 0\n"
+
+struct machine {
+	char folder[32];
+	struct tg_text text;
+	struct tg_env env;
+	struct tg_oom_watch oom;
+	char why[240];
+};
+
+/* Replace a file's content under descriptors that are open; NULL: remove the file. */
+static void put(const struct machine *m, const char *path, const char *text)
+{
+	struct tg_buf full = TG_BUF_INIT;
+	int fd;
+
+	tg_buf_addf(&full, "%s/%s", m->folder, path);
+	for (char *slash = full.data + strlen(m->folder) + 1; (slash = strchr(slash, '/'));) {
+		*slash = '\0';
+		mkdir(full.data, 0700);
+		*slash++ = '/';
+	}
+	if (!text) {
+		unlink(full.data);
+	} else {
+		fd = open(full.data, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+		if (fd < 0 || tg_file_write_all(fd, text, strlen(text)) < 0)
+			abort();
+		close(fd);
+	}
+	tg_buf_release(&full);
+}
+
+static void put_kills(const struct machine *m, const char *path, int n)
+{
+	char text[128];
+
+	/* under_oom and oom_kill_disable begin alike: only the whole word counts */
+	snprintf(text, sizeof(text), "oom_kill_disable 9\nunder_oom 0\noom 5\noom_kill %d\n", n);
+	put(m, path, text);
+}
+
+static struct machine *machine_of(const char *mount, const char *groups)
+{
+	struct machine *m = tg_xcalloc(1, sizeof(*m));
+
+	strncpy(m->folder, "/tmp/tg-oom-XXXXXX", sizeof(m->folder) - 1);
+	if (!mkdtemp(m->folder))
+		abort();
+	put(m, "proc/self/mountinfo", mount);
+	put(m, "proc/77/cgroup", groups);
+	put(m, "proc/77/stat", ALIVE);
+	put_kills(m, "proc/vmstat", 40);
+	m->env = (struct tg_env){
+		.root_fd = open(m->folder, O_RDONLY | O_DIRECTORY), .root = ROOT, .text = &m->text
+	};
+	tg_text_init(&m->text);
+	tg_oom_init(&m->oom);
+	return m;
+}
+
+static struct machine *v2(void)
+{
+	return machine_of("30 1 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n", "0::/job\n");
+}
+
+static struct machine *v1(void)
+{
+	return machine_of("32 24 0:30 / /sys/fs/cgroup rw shared:11 - cgroup cgroup rw,memory\n",
+		"4:memory:/job\n0::/\n");
+}
+
+static void machine_free(struct machine *m)
+{
+	char command[64];
+
+	tg_oom_release(&m->oom);
+	tg_text_release(&m->text);
+	close(m->env.root_fd);
+	snprintf(command, sizeof(command), "rm -rf '%s'", m->folder);
+	T_EQ_I(system(command), 0);
+	free(m);
+}
+
+static void look(struct machine *m, int64_t now_s)
+{
+	tg_oom_look(&m->oom, &m->env, now_s * TG_NS_PER_S);
+}
+
+static enum tg_oom tell(struct machine *m, int64_t now_s)
+{
+	look(m, now_s);
+	return tg_oom_tell(&m->oom, now_s * TG_NS_PER_S, m->why, sizeof(m->why));
+}
+
+static void test_v2(void)
+{
+	struct machine *m = v2();
+
+	put_kills(m, GROUP "/memory.events", 3);
+	look(m, 100);
+	put(m, "proc/77/stat", ZOMBIE);
+	T_EQ_I(tell(m, 101), TG_OOM_NO);
+	T_OK(strstr(m->why, "(oom_kill in memory.events: 3, as before)") != NULL);
+	put_kills(m, GROUP "/memory.events", 4);
+	T_EQ_I(tell(m, 102), TG_OOM_YES);
+	T_OK(strstr(m->why, "(oom_kill in memory.events: 3, then 4)") != NULL);
+	machine_free(m);
+}
+
+/* A look between the kill and the question has seen the rise already; an old rise is another's. */
+static void test_when(void)
+{
+	struct machine *m = v2();
+
+	put_kills(m, GROUP "/memory.events", 0);
+	look(m, 100);
+	put_kills(m, GROUP "/memory.events", 1);
+	look(m, 101);
+	T_EQ_I(tell(m, 103), TG_OOM_YES);
+	T_OK(strstr(m->why, "0, then 1") != NULL);
+	T_EQ_I(tell(m, 160), TG_OOM_NO);
+	T_OK(strstr(m->why, "1, as before") != NULL);
+	machine_free(m);
+}
+
+/* Version 1 shows a process that ends in no group: the group it was in before is the one. */
+static void test_v1(void)
+{
+	struct machine *m = v1();
+
+	put_kills(m, GROUP "/memory.oom_control", 0);
+	put_kills(m, "sys/fs/cgroup/memory.oom_control", 90);
+	look(m, 100);
+	put(m, "proc/77/cgroup", "4:memory:/\n0::/\n");
+	put(m, "proc/77/stat", ENDING);
+	T_EQ_I(tell(m, 101), TG_OOM_NO);
+	T_OK(strstr(m->why, "memory.oom_control: 0, as before") != NULL);
+	put_kills(m, GROUP "/memory.oom_control", 1);
+	put(m, "proc/77/stat", ZOMBIE);
+	T_EQ_I(tell(m, 101), TG_OOM_YES);
+	machine_free(m);
+}
+
+/* One that lives and was moved is followed; the kills of its old group are not its own. */
+static void test_moved(void)
+{
+	struct machine *m = v2();
+
+	put_kills(m, GROUP "/memory.events", 0);
+	put_kills(m, "sys/fs/cgroup/other/memory.events", 7);
+	look(m, 100);
+	put(m, "proc/77/cgroup", "0::/other\n");
+	look(m, 101);
+	put_kills(m, GROUP "/memory.events", 1);
+	T_EQ_I(tell(m, 102), TG_OOM_NO);
+	put_kills(m, "sys/fs/cgroup/other/memory.events", 8);
+	T_EQ_I(tell(m, 102), TG_OOM_YES);
+	machine_free(m);
+}
+
+/* A group that was removed at once, or none: the machine's counter can only say no. */
+static void test_no_group(void)
+{
+	struct machine *m = v2();
+
+	put_kills(m, GROUP "/memory.events", 0);
+	look(m, 100);
+	put(m, GROUP "/memory.events", ""); /* as a removed one: nothing to be read */
+	put(m, "proc/77/cgroup", "0::/job (deleted)\n");
+	put(m, "proc/77/stat", ZOMBIE);
+	T_EQ_I(tell(m, 101), TG_OOM_NO);
+	T_OK(strstr(m->why, "/proc/vmstat: 40, as before") != NULL);
+	put_kills(m, "proc/vmstat", 41);
+	T_EQ_I(tell(m, 102), TG_OOM_UNKNOWN);
+	T_OK(strstr(m->why, "/proc/vmstat: 40, then 41") != NULL);
+	machine_free(m);
+}
+
+static void test_nothing_to_read(void)
+{
+	struct machine *m = v2();
+
+	put(m, "proc/vmstat", "nr_free_pages 12\n"); /* before Linux 4.13 */
+	look(m, 100);
+	T_EQ_I(tell(m, 101), TG_OOM_UNKNOWN);
+	T_EQ_S(m->why, "no counter of such kills can be read here");
+	machine_free(m);
+}
+
+/* First seen when it had ended: the counters of before are not known, which is not "no". */
+static void test_too_late(void)
+{
+	struct machine *m = v2();
+
+	put_kills(m, GROUP "/memory.events", 1);
+	put(m, "proc/77/stat", ZOMBIE);
+	T_EQ_I(tell(m, 100), TG_OOM_UNKNOWN);
+	T_EQ_S(m->why, "it ended before its memory could be looked at");
+	/* nor is it for the next one, whose counters are known */
+	m->env.root = 78;
+	put(m, "proc/78/cgroup", "0::/job\n");
+	put(m, "proc/78/stat", ALIVE);
+	look(m, 101);
+	T_EQ_I(tell(m, 102), TG_OOM_NO);
+	m->env.root = 0;
+	tg_oom_look(&m->oom, &m->env, 103 * TG_NS_PER_S);
+	machine_free(m);
+}
+
+/* What is said of it, with what the tree held at most in the last seconds. */
+static void test_text(void)
+{
+	static const struct tg_metric metric[] = {
+		{ "tree.rss_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, "" },
+		{ "cgroup.memory_limit_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, "" },
+	};
+	struct tg_column column[] = { { .metric = &metric[0] }, { .metric = &metric[1] } };
+	int64_t value[] = { INT64_C(1900000000), INT64_C(2000000000) };
+	struct tg_reading reading = {
+		.t_ns = 100 * TG_NS_PER_S, .column = column, .value = value, .n = 2, .generation = 1
+	};
+	struct tg_limits limits = { .memory_bytes = INT64_C(8000000000), .memory_why = "machine" };
+	struct tg_limits none = { .memory_bytes = TG_MISSING };
+	struct tg_reply u = { 0 };
+	struct tg_buf out = TG_BUF_INIT;
+
+	tg_reply_oom_json(&u, 4, TG_OOM_UNKNOWN, "because", &none, 0, &out);
+	T_EQ_S(out.data,
+		"{\"re\":4,\"oom\":\"unknown\",\"text\":\"Out of memory: unknown: because.\"}");
+	tg_reply_take(&u, &reading);
+	reading.t_ns += TG_NS_PER_S / 5;
+	value[0] = 1000000; /* it is going, and gives it back */
+	tg_reply_take(&u, &reading);
+	tg_buf_clear(&out);
+	tg_reply_oom_json(
+		&u, 4, TG_OOM_YES, "because", &limits, reading.t_ns + TG_NS_PER_S / 10, &out);
+	T_EQ_S(out.data, "{\"re\":4,\"oom\":\"yes\",\"text\":\"Out of memory: yes: because. Its "
+			 "processes held 1.9 GB of 2.0 GB (cgroup limit) 0.3 s before.\"}");
+	reading.t_ns += 20 * TG_NS_PER_S;
+	value[0] = TG_MISSING;
+	tg_reply_take(&u, &reading); /* not known is not less */
+	value[0] = 43000000;
+	value[1] = TG_MISSING; /* of no group of its own */
+	tg_reply_take(&u, &reading);
+	tg_buf_clear(&out);
+	tg_reply_oom_json(&u, 4, TG_OOM_NO, "because", &limits, reading.t_ns, &out);
+	T_OK(strstr(out.data,
+		     "no: because. Its processes held 43 MB of 8.0 GB (machine) 0.0 s before.") !=
+		NULL);
+	tg_buf_release(&out);
+}
+
+int main(void)
+{
+	test_v2();
+	test_when();
+	test_v1();
+	test_moved();
+	test_no_group();
+	test_nothing_to_read();
+	test_too_late();
+	test_text();
+	return t_done();
+}
