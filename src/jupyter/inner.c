@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "jupyter/inner.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sodium.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -15,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/paths.h"
+#include "base/tidy.h"
 #include "mark/address.h"
 
 #include "base/mem.h"
@@ -23,70 +22,6 @@
 #define IDENTITY        "tachograph" /* the same on shell, control and stdin: input() needs it */
 
 static const enum tg_channel channels[] = { TG_IOPUB, TG_SHELL, TG_CONTROL, TG_STDIN };
-
-/* Remove a private folder and the files in it. */
-static void remove_dir(int parent, const char *name)
-{
-	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct dirent *e;
-	DIR *dir;
-
-	if (fd < 0)
-		return;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return;
-	}
-	while ((e = readdir(dir)))
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			unlinkat(dirfd(dir), e->d_name, 0);
-	closedir(dir);
-	unlinkat(parent, name, AT_REMOVEDIR);
-}
-
-/*
- * Open a private folder and lock it. Returns its descriptor; -EWOULDBLOCK when it is in use,
- * -ENOENT when it is gone, also when another proxy removed it before we had the lock.
- */
-static int lock_dir(int parent, const char *name)
-{
-	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct stat st;
-	int error;
-
-	if (fd < 0)
-		return -errno;
-	if (!flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &st)) {
-		if (st.st_nlink)
-			return fd;
-		errno = ENOENT;
-	}
-	error = errno;
-	close(fd);
-	return -error;
-}
-
-/* Folders of proxies that were killed: those whose lock is free. */
-static void sweep(const char *runtime)
-{
-	DIR *dir = opendir(runtime);
-	struct dirent *e;
-
-	while (dir && (e = readdir(dir))) {
-		int fd;
-
-		if (strncmp(e->d_name, "k-", 2))
-			continue;
-		fd = lock_dir(dirfd(dir), e->d_name);
-		if (fd < 0)
-			continue;
-		remove_dir(dirfd(dir), e->d_name);
-		close(fd);
-	}
-	if (dir)
-		closedir(dir);
-}
 
 /* <runtime>/k-ID, or k-ID-PID while another proxy of the same connection file still ends. */
 static int make_dir(struct tg_inner *in, const char *id, struct tg_err *err)
@@ -97,9 +32,9 @@ static int make_dir(struct tg_inner *in, const char *id, struct tg_err *err)
 
 	if (ret)
 		return ret;
-	sweep(in->dir.data);
+	tg_tidy_runtime(in->dir.data);
 	at = in->dir.len;
-	/* a proxy that sweeps between our mkdir and our lock takes the folder away: try again */
+	/* a process that tidies between our mkdir and our lock takes the folder away: try again */
 	for (int i = 0; i < 20; i++) {
 		tg_buf_splice(&in->dir, at, in->dir.len - at, NULL, 0);
 		tg_buf_addf(&in->dir, "/k-%s", id);
@@ -112,7 +47,7 @@ static int make_dir(struct tg_inner *in, const char *id, struct tg_err *err)
 			taken = true;
 			continue;
 		}
-		ret = in->lock_fd = lock_dir(AT_FDCWD, in->dir.data);
+		ret = in->lock_fd = tg_tidy_lock_folder(AT_FDCWD, in->dir.data);
 		if (ret >= 0)
 			return 0;
 	}
@@ -337,8 +272,13 @@ void tg_inner_close(struct tg_inner *in)
 		if (in->socket[i])
 			zmq_close(in->socket[i]);
 	if (in->lock_fd >= 0) {
-		remove_dir(AT_FDCWD, in->dir.data);
+		tg_tidy_remove_folder(AT_FDCWD, in->dir.data);
 		close(in->lock_fd);
+		/* a recorder that was killed may have left its lock to nobody */
+		if (!in->beside) {
+			*strrchr(in->dir.data, '/') = '\0';
+			tg_tidy_runtime(in->dir.data);
+		}
 	}
 	tg_conn_release(&in->conn);
 	tg_buf_release(&in->dir);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "recorder/lock.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,10 +19,7 @@
 #include "mark/protocol.h"
 
 #define ANSWER_MS 30000
-#define DAY_S     (24 * INT64_C(3600))
-#define TIDY_MAX  4096 /* files looked at */
-#define SUFFIX    ".lock"
-#define TRIES     3 /* at a lock that may be held by one that tidies */
+#define TRIES     50 /* at a lock that may be held by one that tidies */
 #define PAUSE_US  2000
 
 bool tg_lock_is_there(const char *path, int lock)
@@ -83,57 +79,6 @@ void tg_lock_drop(const char *path, int lock)
 {
 	unlink(path);
 	close(lock);
-}
-
-/* Whether the lock at `path` is nobody's; then it is gone, and the socket of its recorder, too. */
-static bool remove_stale(const char *path, int64_t now_s)
-{
-	struct tg_buf socket = TG_BUF_INIT;
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	bool stale = false;
-	struct stat st;
-
-	if (fd < 0)
-		return false;
-	tg_buf_add(&socket, path, strlen(path) - strlen(SUFFIX));
-	tg_buf_adds(&socket, ".sock");
-	/* a socket is there only while its recorder holds the lock, or when that was killed */
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && tg_lock_is_there(path, fd) && fstat(fd, &st) == 0)
-		stale = now_s - st.st_mtim.tv_sec > DAY_S || access(socket.data, F_OK) == 0;
-	if (stale) {
-		unlink(socket.data);
-		unlink(path);
-	}
-	close(fd);
-	tg_buf_release(&socket);
-	return stale;
-}
-
-int tg_lock_tidy(int64_t now_s)
-{
-	struct tg_buf path = TG_BUF_INIT;
-	struct dirent *entry;
-	int removed = 0;
-	size_t folder;
-	DIR *dir;
-
-	if (tg_paths_runtime(&path, NULL) < 0)
-		return 0;
-	folder = path.len;
-	dir = opendir(path.data);
-	for (int i = 0; dir && i < TIDY_MAX && (entry = readdir(dir)); i++) {
-		size_t len = strlen(entry->d_name), end = strlen(SUFFIX);
-
-		if (len <= end || strcmp(entry->d_name + len - end, SUFFIX) != 0)
-			continue;
-		tg_buf_addf(&path, "/%s", entry->d_name);
-		removed += remove_stale(path.data, now_s);
-		tg_buf_splice(&path, folder, path.len - folder, NULL, 0);
-	}
-	if (dir)
-		closedir(dir);
-	tg_buf_release(&path);
-	return removed;
 }
 
 static int send_with(int to, const struct tg_buf *message, int fd)

@@ -30,13 +30,6 @@ bool tg_lock_is_there(const char *path, int lock);
 void tg_lock_drop(const char *path, int lock);
 
 /*
- * Remove from the runtime folder what recorders that were killed have left: locks that nobody
- * holds, when they are older than a day or have a socket beside them, and that socket. `now_s` is
- * the time of day. Returns how many locks there were.
- */
-int tg_lock_tidy(int64_t now_s);
-
-/*
  * Give `fd` (and the root that it speaks of, 0: none) to the recorder that listens at
  * `socket_path`. Returns 0 once that one has said yes, -EAGAIN when it does not listen (yet, or any
  * more). Waits at most 30 seconds.

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/tidy.h"
 #include "mark/address.h"
 #include "recorder/clients.h"
 #include "recorder/job.h"
@@ -445,6 +446,16 @@ static int record(struct recorder *r, struct tg_err *err)
 	return result;
 }
 
+/* What others of us that were killed have left beside our lock, and what a proxy did. */
+static void tidy(const struct recorder *r)
+{
+	char *folder = tg_xmemdup0(
+		r->lock_path.data, (size_t)(strrchr(r->lock_path.data, '/') - r->lock_path.data));
+
+	tg_tidy_runtime(folder);
+	free(folder);
+}
+
 int tg_recorder_run(const struct tg_recorder_options *options, struct tg_err *err)
 {
 	struct recorder r = {
@@ -460,11 +471,12 @@ int tg_recorder_run(const struct tg_recorder_options *options, struct tg_err *er
 	if (result >= 0)
 		result = become_the_one(&r, err);
 	if (result > 0) {
-		tg_lock_tidy(tg_real_ns() / TG_NS_PER_S);
+		tidy(&r);
 		result = record(&r, err);
 		/* a thread that still writes keeps the lock until the process is really gone */
 		if (result != -ETIMEDOUT)
 			tg_lock_drop(r.lock_path.data, r.lock);
+		tidy(&r);
 	}
 	if (result < 0 && r.o.fd >= 0)
 		say_failed(r.o.fd, err->text);

@@ -73,35 +73,34 @@ static void test_killed(void)
 	}
 }
 
-/* Put an empty file into the runtime folder, last touched `age_s` ago. Its path; the caller frees.
- */
-static char *plant(const char *name, int age_s)
+/* Put an empty file into the runtime folder. Its path; the caller frees. */
+static char *plant(const char *name)
 {
-	int64_t t_s = tg_real_ns() / TG_NS_PER_S - age_s;
-	struct timespec t[2] = { { .tv_sec = t_s }, { .tv_sec = t_s } };
 	struct tg_buf folder = TG_BUF_INIT, path = TG_BUF_INIT;
 
 	T_EQ_I(tg_paths_runtime(&folder, NULL), 0);
 	tg_buf_addf(&path, "%s/%s", folder.data, name);
 	close(open(path.data, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-	utimensat(AT_FDCWD, path.data, t, 0);
 	tg_buf_release(&folder);
 	return tg_buf_detach(&path);
 }
 
-/* Locks that killed recorders have left go when another starts; those in use stay. */
+/* What killed recorders and kernels have left goes when another starts; what is in use stays. */
 static void test_stale_locks(void)
 {
-	enum { OLD, DEAD, DEAD_SOCKET, YOUNG, HELD, OTHER, N };
-	static const char *const name[N] = { "file-0123.lock", "dead.lock", "dead.sock",
-		"young.lock", "held.lock", "conn.json" };
-	static const bool stays[N] = { [YOUNG] = true, [HELD] = true, [OTHER] = true };
+	enum { OLD, DEAD, DEAD_SOCKET, FOLDER, HELD, OTHER, N };
+	static const char *const name[N] = { "file-0123.lock", "dead.lock", "dead.sock", "k-0123",
+		"held.lock", "conn.json" };
+	static const bool stays[N] = { [HELD] = true, [OTHER] = true };
 	struct tg_mark *m;
 	char *path[N];
 	int held;
 
 	for (int i = 0; i < N; i++)
-		path[i] = plant(name[i], i == OLD || i == HELD || i == OTHER ? 2 * 86400 : 0);
+		path[i] = plant(name[i]);
+	unlink(path[FOLDER]);
+	T_EQ_I(mkdir(path[FOLDER], 0700), 0);
+	free(plant("k-0123/connection.json"));
 	held = open(path[HELD], O_RDWR | O_CLOEXEC);
 	T_EQ_I(flock(held, LOCK_EX | LOCK_NB), 0);
 	m = start("tidy", getpid());
