@@ -11,7 +11,8 @@
 
 #include "base/mem.h"
 
-#define QUIET_MS 30 /* without a message: nothing more comes */
+#define QUIET_MS  30 /* without a message: nothing more comes */
+#define NAMED_MAX 3 /* cells that ran */
 
 static const char *const signal_name[] = {
 	[SIGHUP] = "SIGHUP",
@@ -81,19 +82,12 @@ static bool was_killed(int code, int signal)
 	return signal == SIGKILL || code == 128 + SIGKILL;
 }
 
-/* "The kernel was killed by signal 9 (SIGKILL) while cell [3] ran: x = load()" */
-static void explain(const struct tg_proxy *p, int code, int signal, struct tg_buf *out)
+/* "cell [3] ran: x = load()" */
+static void name_cell(const struct tg_request *r, struct tg_buf *out)
 {
-	const struct tg_request *r = p->requests.first;
 	struct tg_buf name = TG_BUF_INIT;
 
-	tg_buf_adds(out, "The kernel ");
-	describe(code, signal, out);
-	while (r && !is_running(p, r))
-		r = r->next;
-	if (!r)
-		return;
-	tg_buf_adds(out, " while cell ");
+	tg_buf_adds(out, "cell ");
 	if (r->count >= 0)
 		tg_buf_addf(out, "[%lld] ", (long long)r->count);
 	tg_buf_adds(out, "ran");
@@ -101,6 +95,28 @@ static void explain(const struct tg_proxy *p, int code, int signal, struct tg_bu
 	if (name.len)
 		tg_buf_addf(out, ": %s", name.data);
 	tg_buf_release(&name);
+}
+
+/*
+ * "The kernel was killed by signal 9 (SIGKILL) while cell [3] ran: x = load()"; with subshells
+ * there may be several, and which of them it was nobody knows.
+ */
+static void explain(const struct tg_proxy *p, int code, int signal, struct tg_buf *out)
+{
+	int n = 0;
+
+	tg_buf_adds(out, "The kernel ");
+	describe(code, signal, out);
+	for (const struct tg_request *r = p->requests.first; r; r = r->next) {
+		if (!is_running(p, r))
+			continue;
+		if (n++ == NAMED_MAX) {
+			tg_buf_adds(out, ", and others ran");
+			break;
+		}
+		tg_buf_adds(out, n == 1 ? " while " : ", and ");
+		name_cell(r, out);
+	}
 }
 
 /* The members of an error, without braces; each line of `why` is one of the traceback. */
