@@ -39,8 +39,10 @@ def place(exe):
         "ours-tcp": ours + ["--kernel", "plain", "--no-record", "--tcp"],
         "fake": ours + ["--kernel", "plain", "--worker", worker],
         "recorded": ours + ["--kernel", "plain"],
-        "ours-no-pidfd": ["python", str(HERE / "without_pidfd.py"), *ours, "--kernel", "plain", "--no-record"],
     }
+    for name in ("ours", "fake", "recorded"):
+        for error in ("ENOSYS", "EPERM"):
+            specs[f"{name}-{error}"] = ["python", str(HERE / "without_calls.py"), error, *specs[name]]
     for name, argv in specs.items():
         folder = root / "data" / "kernels" / name
         folder.mkdir(parents=True)
@@ -68,12 +70,18 @@ def place(exe):
 
 
 @pytest.fixture
-def start(place):
+def denied(request):
+    """Of tests that are marked `everywhere`: which system calls the kernels have to do without."""
+    return getattr(request, "param", "")
+
+
+@pytest.fixture
+def start(place, denied):
     """Start kernels by name; all are stopped at the end of the test."""
     started = []
 
     def run(name="ours", **options):
-        started.append(Kernel(name, **options))
+        started.append(Kernel(name + denied, **options))
         return started[-1]
 
     yield run

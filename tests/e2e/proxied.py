@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A kernel under test, and what it answers."""
 
+import json
 import os
 import pathlib
 import queue
 import time
 from typing import NamedTuple
 
+import pytest
 from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.manager import KernelManager
 
 LONG = float(os.environ.get("TG_LONG", 60))  # seconds after which something hangs; no test measures with it
+
+# run a test also on kernels that lack system calls: see without_calls.py
+everywhere = pytest.mark.parametrize("denied", ["", "-ENOSYS", "-EPERM"], indirect=True, ids=["all calls", "ENOSYS", "EPERM"])
 
 
 class Result(NamedTuple):
@@ -189,3 +194,37 @@ def children(pid):
 
 def environ_without(*names):
     return {k: v for k, v in os.environ.items() if k not in names}
+
+
+def recorder_at(socket):
+    """Pid of the recorder that listens there, which is no child of the kernel."""
+    name = pathlib.Path(socket).stem
+    end = time.monotonic() + LONG
+    while time.monotonic() < end:  # one that was just forked has no command line of its own yet
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                line = (folder / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if b"recorder" in line and name.encode() in line:
+                return int(folder.name)
+        time.sleep(0.02)
+    raise TimeoutError(f"no recorder {name}")
+
+
+def recorder_of(kernel):
+    """Pid of the recorder of a kernel with a fake worker; None when there is none."""
+    request = json.loads(kernel.run("%tacho x").data[0])
+    return recorder_at(request["recorder"]["socket"]) if request["recorder"] else None
+
+
+def add_spec(name, argv=None, over="ours", kernel="plain"):
+    """A kernelspec: of `argv`, or ours in front of another kernel, with the options of `over`. Its name."""
+    kernels = pathlib.Path(os.environ["JUPYTER_PATH"]) / "kernels"
+    if argv is None:
+        argv = json.loads((kernels / over / "kernel.json").read_text())["argv"]
+        argv[argv.index("plain")] = kernel
+    (kernels / name).mkdir(exist_ok=True)
+    (kernels / name / "kernel.json").write_text(json.dumps(
+        {"argv": argv, "display_name": name, "language": "python"}))
+    return name

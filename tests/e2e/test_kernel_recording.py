@@ -10,29 +10,7 @@ import time
 
 import pytest
 
-from proxied import LONG, wait_gone
-
-
-def recorder_at(socket):
-    """Pid of the recorder that listens there, which is no child of the kernel."""
-    name = pathlib.Path(socket).stem
-    end = time.monotonic() + LONG
-    while time.monotonic() < end:  # one that was just forked has no command line of its own yet
-        for folder in pathlib.Path("/proc").glob("[0-9]*"):
-            try:
-                line = (folder / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if b"recorder" in line and name.encode() in line:
-                return int(folder.name)
-        time.sleep(0.02)
-    raise TimeoutError(f"no recorder {name}")
-
-
-def recorder_of(kernel):
-    """Pid of the recorder of a kernel with a fake worker; None when there is none."""
-    request = json.loads(kernel.run("%tacho x").data[0])
-    return recorder_at(request["recorder"]["socket"]) if request["recorder"] else None
+from proxied import LONG, everywhere, recorder_at, recorder_of, wait_gone
 
 
 @pytest.fixture
@@ -66,6 +44,7 @@ def finish(kernel):
     wait_gone(recorder)
 
 
+@everywhere
 def test_cells(recording):
     kernel = recording.start()
     kernel.run("# a comment\n\nvalue = sum(range(10 ** 6))\nvalue")
@@ -82,6 +61,7 @@ def test_cells(recording):
     assert run["name"] == "plain" and run["status"] == "ok"
 
 
+@everywhere
 def test_queued_cells_have_their_own_times(recording):
     kernel = recording.start()
     ids = [kernel.send("import time; time.sleep(.3)") for _ in range(3)]
@@ -111,6 +91,7 @@ def test_hundred_cells(recording):
     assert all(c["status"] == "ok" for c in cells)
 
 
+@everywhere
 def test_one_file_over_restarts_and_deaths(recording):
     kernel = recording.start()
     kernel.run("'one'")
@@ -144,6 +125,7 @@ def test_two_kernels_in_one_folder(start, tmp_path):
     assert len({json.loads(k.run("%tacho x").data[0])["recorder"]["file"] for k in kernels}) == 2
 
 
+@everywhere
 def test_recorder_is_started_again_then_given_up(recording):
     """Its death costs the user nothing; the second within a minute ends the recording, told once."""
     kernel = recording.start()
@@ -218,6 +200,7 @@ def test_recorder_that_is_stopped_for_a_while(recording):
     assert "marks are lost: the recorder did not take them" in json.dumps(note)
 
 
+@everywhere
 def test_cell_outlives_its_recorder(recording):
     """The next recorder is started while the cell runs, and is told that it began, and when."""
     kernel = recording.start()
@@ -298,6 +281,7 @@ def test_code_can_be_kept_out(recording):
     assert b"hunter2" not in path.read_bytes() and "hunter2" not in json.dumps(cell)
 
 
+@everywhere
 def test_usage_is_answered_while_the_kernel_is_busy(start):
     kernel = start("fake")
     inner = kernel.inner_pid()

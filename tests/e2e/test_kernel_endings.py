@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How kernels end: who waits is answered and told why, and nothing is left behind."""
+
+import os
+import pathlib
+import queue
+import re
+import signal
+import sys
+import time
+
+import pytest
+
+from proxied import LONG, add_spec, everywhere, recorder_of
+
+
+def until(true, what="it never came to that"):
+    end = time.monotonic() + LONG
+    while not (result := true()):
+        assert time.monotonic() < end, what
+        time.sleep(0.05)
+    return result
+
+
+# ---- the user's kernel dies ----
+
+DEATHS = {"exit": ("import os; os._exit(7)", "exited with code 7", 7),
+          "SIGKILL": ("import os; os.kill(os.getpid(), 9)", "was killed by signal 9 (SIGKILL)", 128 + 9),
+          "SIGSEGV": ("import ctypes; ctypes.string_at(0)", "was killed by signal 11 (SIGSEGV)", 128 + 11)}
+UNKNOWN = "\nOut of memory: unknown: no recorder is there to ask."
+
+
+@everywhere
+@pytest.mark.parametrize("code, why, status", DEATHS.values(), ids=DEATHS)
+def test_death(start, code, why, status):
+    """P2, P7, P10: also one that comes before the kernel could say that the cell runs."""
+    kernel = start("ours")
+    kernel.run("'first'")
+    requests = [("complete_request", {"code": "x", "cursor_pos": 1}), ("inspect_request", {
+        "code": "x", "cursor_pos": 1, "detail_level": 0}), ("comm_info_request", {}), ("kernel_info_request", {})]
+    ids = [kernel.send(code), kernel.send("%tacho x"), kernel.send("print(1)"),
+           *(kernel.send_content(*request) for request in requests)]
+    replies, messages = kernel.all_of(ids)
+    sentence = f"The kernel {why} while cell [2] ran: {code}" + (UNKNOWN if "SIGKILL" in why else "")
+    assert [m["content"]["status"] for _, m in replies] == ["error", "aborted", "aborted"] + 4 * ["error"]
+    assert [m["msg_type"] for _, m in replies[3:]] == [name.replace("request", "reply") for name, _ in requests]
+    assert {m["content"]["evalue"] for _, m in replies} == {sentence}
+    assert {m["content"]["ename"] for _, m in replies} == {"KernelDied"}
+    assert replies[0][1]["content"]["traceback"] == sentence.split("\n")
+    mine = [m["content"].get("evalue") or m["content"].get("execution_state")
+            for i, m in messages if i == 0 and m["msg_type"] in ("error", "status")]
+    assert mine[-2:] == [sentence, "idle"]
+    assert [m["content"].get("execution_state") for i, m in messages if i] == ["idle"] * 6
+    assert kernel.wait_end() == status
+    kernel.restart()
+    assert kernel.run("print(1)").text == "1\n"
+
+
+def test_death_while_a_subshell_works(start):
+    """Either may have been the cause: both are named, and what is queued in each is aborted."""
+    kernel = start("ours")
+    subshell = kernel.request("create_subshell_request")["content"]["subshell_id"]
+    sleep = "import time; time.sleep(600)"
+    asleep = kernel.send_content("execute_request", {"code": sleep}, subshell_id=subshell)
+    kernel.wait_input(asleep)
+    queued = kernel.send_content("execute_request", {"code": "2"}, subshell_id=subshell)
+    ids = [asleep, queued, kernel.send("import os; os._exit(7)"), kernel.send("3")]
+    replies, _ = kernel.all_of(ids)
+    assert {i: m["content"]["status"] for i, m in replies} == {0: "error", 1: "aborted", 2: "error", 3: "aborted"}
+    (sentence,) = {m["content"]["evalue"] for _, m in replies}
+    # subshells share a counter, and the last one died before it had a number
+    assert re.sub(r"\[\d\] ", "", sentence) == (
+        f"The kernel exited with code 7 while cell ran: {sleep}, and cell ran: import os; os._exit(7)")
+
+
+def test_death_while_a_line_is_asked_for(start):
+    kernel = start("ours")
+    kernel.run("import os, threading")
+    kernel.run("threading.Timer(1, os._exit, [3]).start()")
+    waits = kernel.send("input('? ')", allow_stdin=True)
+    assert kernel.client.get_stdin_msg(timeout=LONG)["msg_type"] == "input_request"
+    result = kernel.collect(waits)
+    assert result.status == "error" and "exited with code 3 while cell [3] ran: input" in result.of("error")[0]["evalue"]
+    assert kernel.wait_end() == 3
+
+
+def test_death_while_a_magic_waits(start):
+    kernel = start("fake")
+    kernel.run("import os, threading, time")
+    kernel.run("threading.Timer(1, os._exit, [3]).start()")
+    result = kernel.run("%tacho hang")
+    assert result.status == "ok" and result.types[-1] == "status:idle"
+    assert kernel.wait_end() == 3
+
+
+def test_death_while_control_waits(start):
+    """A kernel that holds its lock answers nothing on control, and then it is gone."""
+    kernel = start("ours")
+    inner = kernel.inner_pid()
+    msg_id = kernel.send("print('x', flush=True); pow(7, 90_000_000)")
+    kernel.wait_iopub(msg_id, "stream")
+    asked = [kernel.send_content(what, content, "control") for what, content in (
+        ("interrupt_request", {}), ("usage_request", {}), ("list_subshell_request", {}))]
+    time.sleep(0.3)
+    os.kill(inner, signal.SIGKILL)
+    assert kernel.collect(msg_id).status == "error"
+    replies = [kernel.client.get_control_msg(timeout=LONG) for _ in asked]
+    assert {m["parent_header"]["msg_id"] for m in replies} == set(asked)
+    assert {m["content"]["ename"] for m in replies} == {"KernelDied"}
+
+
+def test_last_words(start):
+    """P8: what the kernel wrote before it died arrives."""
+    kernel = start("ours")
+    result = kernel.run("import os, time; print('bye', flush=True); time.sleep(.3); os._exit(1)")
+    assert result.text == "bye\n" and result.status == "error"
+
+
+def test_death_is_told_at_once(start):
+    kernel = start("ours")
+    inner = kernel.inner_pid()
+    msg_id = kernel.send("import time; time.sleep(60)")
+    kernel.wait_input(msg_id)
+    os.kill(inner, signal.SIGKILL)
+    assert kernel.collect(msg_id, timeout=10).status == "error"
+
+
+def test_death_while_idle(start):
+    kernel = start("ours")
+    os.kill(kernel.inner_pid(), signal.SIGTERM)
+    assert kernel.wait_end() == 128 + signal.SIGTERM
+    with pytest.raises(queue.Empty):
+        while kernel.client.get_iopub_msg(timeout=0.3)["msg_type"] != "error":
+            pass
+
+
+def test_nbclient_names_the_cell(place):
+    """P2: the text is in the notebook, and the notebook ends."""
+    import nbclient
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    book = new_notebook(cells=[new_code_cell("import os; os.kill(os.getpid(), 9)"),
+                               new_code_cell("print(1)")])
+    with pytest.raises((nbclient.exceptions.CellExecutionError, nbclient.exceptions.DeadKernelError)):
+        nbclient.NotebookClient(book, kernel_name="ours", timeout=LONG).execute()
+    (output,) = book.cells[0].outputs
+    assert output.ename == "KernelDied" and "SIGKILL" in output.evalue
+
+
+# ---- for want of memory? ----
+
+KILL = "import os; os.kill(os.getpid(), 9)"
+
+
+def memory_line(result):
+    return result.of("error")[0]["evalue"].partition("\n")[2]
+
+
+@everywhere
+def test_killed_but_not_for_want_of_memory(start):
+    """The counters stood still, which is evidence."""
+    kernel = start("fake")
+    recorder_of(kernel)
+    kernel.run("2")
+    line = memory_line(kernel.run(KILL))
+    assert re.match(r"Out of memory: no: no process of (its control group|this machine) was killed for want of "
+                    r"memory just then \(oom_kill in .*: \d+, as before\)\.", line), line
+    assert re.search(r" Its processes held \d+ MB( of [\d.]+ [MG]B \(.*\))? \d+\.\d s before\.$", line), line
+
+
+def test_recorder_that_does_not_answer(start):
+    """Who waits is told all the same, and nothing is guessed."""
+    kernel = start("fake")
+    recorder = recorder_of(kernel)
+    os.kill(recorder, signal.SIGSTOP)
+    result = kernel.run(KILL)
+    os.kill(recorder, signal.SIGCONT)
+    assert memory_line(result) == "Out of memory: unknown: the recorder does not answer."
+
+
+@pytest.fixture
+def memory_group():
+    """A control group of 300 MB below our own, for a kernel to be put into; None and a reason where that cannot be."""
+    lines = [line.split(":", 2) for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines()]
+    v1 = next((path for _, names, path in lines if "memory" in names.split(",")), None)
+    mounts = [line.split(" - ") for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines()]
+    kind = ("cgroup2", "") if v1 is None else ("cgroup", "memory")
+    tops = [left.split()[4] for left, right in mounts
+            if right.split()[0] == kind[0] and kind[1] in right.split()[2].split(",") + [""]]
+    own = v1 if v1 is not None else next((path for _, names, path in lines if not names), None)
+    if not tops or own is None:
+        pytest.skip("no control group for memory is to be seen")
+    above = pathlib.Path(tops[0] + own.rstrip("/"))
+    # in version 2 a group with processes has no groups with controllers below it: beside us, then
+    for folder in [above] if v1 is not None else [above, above.parent]:
+        group = folder / f"tachograph-test-{os.getpid()}"
+        try:
+            group.mkdir()
+        except OSError as error:
+            why = error
+            continue
+        try:
+            (group / ("memory.max" if v1 is None else "memory.limit_in_bytes")).write_text("300000000")
+            break
+        except OSError as error:
+            why = error
+            group.rmdir()
+    else:
+        pytest.skip(f"no control group can be made: {why}")
+    yield group
+    until(lambda: not (group / "cgroup.procs").read_text().strip(), "processes in our control group")
+    group.rmdir()
+
+
+def test_killed_for_want_of_memory(start, place, memory_group):
+    """A real one, by the limit of a group that the kernel went into by itself, as batch systems do."""
+    argv = ["sh", "-c", f"echo $$ > {memory_group}/cgroup.procs && exec \"$@\"", "sh",
+            sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    add_spec("memory-inner", argv)
+    kernel = start(add_spec("memory", over="fake", kernel="memory-inner"))
+    recorder_of(kernel)
+    until(lambda: kernel.inner_pid() in map(int, (memory_group / "cgroup.procs").read_text().split()))
+    kernel.run("import time; time.sleep(1.5)")
+    result = kernel.run("x = b'x' * 10**9")
+    assert result.of("error")[0]["evalue"].startswith(
+        "The kernel was killed by signal 9 (SIGKILL) while cell [3] ran: x = b'x' * 10**9\n")
+    assert re.match(r"Out of memory: yes: a process of its control group was killed for want of memory just then "
+                    r"\(oom_kill in memory\.\w+: 0, then 1\)\. Its processes held \d+ MB of 300 MB \(cgroup limit\)",
+                    memory_line(result)), memory_line(result)
+    kernel.stop()
