@@ -155,6 +155,9 @@ void tg_cell_started(struct tg_proxy *p, struct tg_request *r)
 
 	if (r->silent)
 		return;
+	if (tg_backlog_tell(&p->backlog, &fault))
+		tg_emit_stderr(p, r, fault.data);
+	tg_buf_clear(&fault);
 	if (p->marker.warning.len) {
 		tg_emit_stderr(p, r, p->marker.warning.data);
 		tg_buf_clear(&p->marker.warning);

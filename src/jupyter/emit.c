@@ -64,6 +64,7 @@ void tg_emit_iopub(struct tg_proxy *p, const struct tg_request *parent, const ch
 	tg_msg_clear(&p->own);
 	tg_msg_add(&p->own, type, strlen(type));
 	build(p, parent, content, len);
+	tg_backlog_add(&p->backlog, &p->own);
 	if (p->iopub.n)
 		tg_outbox_insert(&p->iopub, &p->own, parent);
 	else
@@ -119,6 +120,7 @@ void tg_emit_welcome(struct tg_proxy *p, const void *topic, size_t len)
 	if (len)
 		tg_msg_add(&p->own, topic, len);
 	build(p, NULL, content.data, content.len);
+	tg_backlog_add(&p->backlog, &p->own);
 	tg_msg_send(&p->own, p->outer[TG_IOPUB]);
 	tg_buf_release(&content);
 }

@@ -13,20 +13,12 @@
 
 #include "base/mem.h"
 
-static size_t size_of(const struct tg_msg *m)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < m->n; i++)
-		n += zmq_msg_size(&m->frame[i]);
-	return n;
-}
-
 static void pass(struct tg_proxy *p, struct tg_msg *m, void *socket)
 {
 	int ret;
 
-	p->n_bytes += size_of(m);
+	if (socket != p->outer[TG_IOPUB])
+		p->n_bytes += tg_msg_size(m);
 	ret = tg_msg_send(m, socket);
 	if (ret && ret != -EHOSTUNREACH)
 		tg_log(TG_LOG_WARN, "kernel", "a message was lost: %s", zmq_strerror(-ret));
@@ -63,6 +55,8 @@ static void forget_when_done(struct tg_proxy *p, struct tg_request *r)
 static void pass_or_keep(struct tg_proxy *p, struct tg_msg *m, struct tg_outbox *box, void *socket,
 	struct tg_request *of)
 {
+	if (box == &p->iopub)
+		tg_backlog_add(&p->backlog, m);
 	if (of || box->n)
 		tg_outbox_add(box, m, of);
 	else
@@ -296,12 +290,17 @@ static void route_iopub(struct tg_proxy *p, struct tg_msg *m)
 
 void tg_forward_iopub(struct tg_proxy *p)
 {
-	for (int i = 0; i < TG_TURN_MESSAGES && p->iopub.n < TG_OUTBOX_MAX; i++) {
+	size_t bytes = 0;
+
+	for (int i = 0; i < TG_TURN_MESSAGES && bytes < TG_TURN_BYTES && p->iopub.n < TG_OUTBOX_MAX;
+		i++) {
 		int got = tg_msg_recv(&p->msg, p->inner.socket[TG_IOPUB]);
 
 		if (!got)
 			return;
-		if (got > 0)
-			route_iopub(p, &p->msg);
+		if (got < 0)
+			continue;
+		bytes += tg_msg_size(&p->msg);
+		route_iopub(p, &p->msg);
 	}
 }

@@ -113,6 +113,15 @@ int tg_msg_send(struct tg_msg *m, void *socket)
 	return ret;
 }
 
+size_t tg_msg_size(const struct tg_msg *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n; i++)
+		n += zmq_msg_size(&m->frame[i]);
+	return n;
+}
+
 struct tg_bytes tg_msg_part(const struct tg_msg *m, enum tg_part part)
 {
 	zmq_msg_t *f;

@@ -45,6 +45,8 @@ int tg_msg_recv(struct tg_msg *m, void *socket);
 /* Send it and leave `m` empty. What cannot be sent (the peer is gone) is dropped: -errno. */
 int tg_msg_send(struct tg_msg *m, void *socket);
 
+size_t tg_msg_size(const struct tg_msg *m); /* bytes of all frames */
+
 /* A part's bytes; only of a whole message. Borrowed until the next change of `m`. */
 struct tg_bytes tg_msg_part(const struct tg_msg *m, enum tg_part part);
 

@@ -15,12 +15,12 @@
 
 #include "base/mem.h"
 
-#define IOPUB_HWM       100000 /* messages kept for a client that does not read */
 #define GATE_AGAIN_NS   (20 * TG_NS_PER_MS) /* after a reply that came without its idle */
 #define GATE_TRIES      50 /* a kernel that never says idle for it gets through all the same */
 #define CONNECT_POLL_MS 3
 #define TERM_WAIT_NS    (2 * TG_NS_PER_S) /* for a kernel that never got ready */
-#define TRIM_BYTES      (8u << 20) /* passed on: memory is given back at the next quiet second */
+#define TRIM_BYTES      (8u << 20) /* passed on: memory is given back at the next quiet moment */
+#define TRIM_QUIET_NS   (500 * TG_NS_PER_MS) /* clients' heartbeats, one a second, aside */
 
 /* ---- start ---- */
 
@@ -87,7 +87,7 @@ static int set_curve(struct tg_proxy *p, void *s)
 
 static int bind_outer(struct tg_proxy *p, struct tg_err *err)
 {
-	static const int one = 1, none = 0, bound = IOPUB_HWM, linger_ms = 1000;
+	static const int one = 1, none = 0, linger_ms = 1000;
 
 	for (int i = 0; i < TG_N_CHANNELS; i++) {
 		void *s = zmq_socket(p->context, i == TG_IOPUB ? ZMQ_XPUB : ZMQ_ROUTER);
@@ -97,13 +97,10 @@ static int bind_outer(struct tg_proxy *p, struct tg_err *err)
 		p->outer[i] = s;
 		zmq_setsockopt(s, ZMQ_LINGER, &linger_ms, sizeof(linger_ms));
 		zmq_setsockopt(s, ZMQ_RCVHWM, &none, sizeof(none));
-		if (i == TG_IOPUB) {
-			zmq_setsockopt(s, ZMQ_SNDHWM, &bound, sizeof(bound));
-			zmq_setsockopt(s, ZMQ_XPUB_VERBOSE, &one, sizeof(one));
-		} else {
-			zmq_setsockopt(s, ZMQ_SNDHWM, &none, sizeof(none));
-			zmq_setsockopt(s, ZMQ_ROUTER_HANDOVER, &one, sizeof(one));
-		}
+		/* of iopub, what waits is bounded by backlog.c */
+		zmq_setsockopt(s, ZMQ_SNDHWM, &none, sizeof(none));
+		zmq_setsockopt(s, i == TG_IOPUB ? ZMQ_XPUB_VERBOSE : ZMQ_ROUTER_HANDOVER, &one,
+			sizeof(one));
 		if (set_curve(p, s))
 			return tg_err_set(err, -EPROTONOSUPPORT,
 				"\"curve_secretkey\" cannot be used: %s", zmq_strerror(errno));
@@ -369,6 +366,27 @@ enum item {
 	N_ITEMS
 };
 
+static bool can_give_back(const struct tg_proxy *p)
+{
+	return p->n_bytes + p->backlog.freed > TRIM_BYTES;
+}
+
+/* What a flood left: heap that nothing uses, and buffers that had grown to its largest message. */
+static void give_back(struct tg_proxy *p)
+{
+	tg_requests_trim(&p->requests);
+	if (!p->replies.n)
+		tg_outbox_release(&p->replies);
+	if (!p->iopub.n)
+		tg_outbox_release(&p->iopub);
+	tg_msg_release(&p->msg);
+	tg_msg_release(&p->own);
+	tg_buf_release(&p->text);
+	malloc_trim(0);
+	p->n_bytes = 0;
+	p->backlog.freed = 0;
+}
+
 /* How long nothing can happen, in ms; -1: for ever. */
 static int poll_timeout(const struct tg_proxy *p)
 {
@@ -376,14 +394,15 @@ static int poll_timeout(const struct tg_proxy *p)
 	int ms = -1;
 
 	at = TG_MIN(at, tg_marker_deadline(&p->marker));
+	at = TG_MIN(at, tg_backlog_deadline(&p->backlog));
 	if (!p->inner.connected)
 		return CONNECT_POLL_MS;
 	if (!p->ready)
 		ms = 10;
 	else if (p->term_ns)
 		ms = 100;
-	else if (p->n_bytes > TRIM_BYTES || p->parent)
-		ms = 1000;
+	else if (can_give_back(p) || p->backlog.bytes > TRIM_BYTES || p->parent)
+		ms = 1000; /* who reads what waits, or leaves, frees memory without a word */
 	if (at == INT64_MAX)
 		return ms;
 	left = TG_MAX((at - tg_mono_ns()) / TG_NS_PER_MS + 1, 0);
@@ -425,10 +444,10 @@ static void turn(struct tg_proxy *p, struct tg_err *err)
 
 	if (n < 0)
 		return; /* EINTR */
-	if (!n && p->ready && p->n_bytes > TRIM_BYTES) {
-		malloc_trim(0);
-		p->n_bytes = 0;
-	}
+	if (n > (item[HEARTBEAT].revents ? 1 : 0))
+		p->busy_ns = tg_mono_ns();
+	else if (p->ready && can_give_back(p) && tg_mono_ns() - p->busy_ns > TRIM_QUIET_NS)
+		give_back(p);
 	if (item[SIGNALS].revents)
 		on_signals(p);
 	if (item[PARENT].revents || (p->parent && getppid() != p->parent))
@@ -458,6 +477,7 @@ static void turn(struct tg_proxy *p, struct tg_err *err)
 	tg_ask_tick(p);
 	tg_usage_tick(p);
 	tg_marker_tick(&p->marker);
+	tg_backlog_tick(&p->backlog, &p->conn);
 	if (p->term_ns && tg_mono_ns() - p->term_ns > TERM_WAIT_NS)
 		kill_inner(p);
 	if (tg_inner_ended(&p->inner, &code, &signal))
@@ -489,6 +509,7 @@ static void release(struct tg_proxy *p)
 	tg_requests_release(&p->requests);
 	if (p->context)
 		zmq_ctx_term(p->context);
+	tg_backlog_release(&p->backlog);
 	if (p->parent_fd >= 0)
 		close(p->parent_fd);
 	if (p->signals.fd >= 0)

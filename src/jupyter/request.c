@@ -15,17 +15,25 @@ static void free_request(struct tg_request *r)
 	free(r);
 }
 
+static void free_list(struct tg_request *r)
+{
+	for (struct tg_request *next; r; r = next) {
+		next = r->next;
+		free_request(r);
+	}
+}
+
 void tg_requests_release(struct tg_requests *q)
 {
-	for (struct tg_request *r = q->first, *next; r; r = next) {
-		next = r->next;
-		free_request(r);
-	}
-	for (struct tg_request *r = q->spare, *next; r; r = next) {
-		next = r->next;
-		free_request(r);
-	}
+	free_list(q->first);
+	free_list(q->spare);
 	*q = (struct tg_requests){ 0 };
+}
+
+void tg_requests_trim(struct tg_requests *q)
+{
+	free_list(q->spare);
+	q->spare = NULL;
 }
 
 /* A spare entry with its buffers emptied, or a new one. */

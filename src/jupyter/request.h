@@ -80,6 +80,9 @@ struct tg_request *tg_requests_add(
 /* The request with that msg_id (a JSON string), or NULL. */
 struct tg_request *tg_requests_find(const struct tg_requests *q, struct tg_bytes msg_id);
 
+/* Give back what entries that are not in use have kept. */
+void tg_requests_trim(struct tg_requests *q);
+
 void tg_requests_remove(struct tg_requests *q, struct tg_request *r);
 
 bool tg_request_is(const struct tg_request *r, const char *type);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "jupyter/backlog.h"
 #include "jupyter/conn.h"
 #include "jupyter/inner.h"
 #include "jupyter/marker.h"
@@ -23,6 +24,7 @@
 #include "jupyter/worker.h"
 
 #define TG_TURN_MESSAGES 64 /* of one socket before the others get their turn */
+#define TG_TURN_BYTES    ((size_t)16 << 20) /* of iopub, the same */
 #define TG_USAGE_MAX     16 /* usage requests that wait for the recorder */
 #define TG_HELD_MAX      1024 /* control messages that wait for the user's kernel to be ready */
 
@@ -72,6 +74,7 @@ struct tg_proxy {
 	struct tg_buf worker_exe;
 	int64_t n_questions;
 	struct tg_outbox replies, iopub; /* kept back until the worker answered */
+	struct tg_backlog backlog; /* of iopub: here, and on the way to clients */
 
 	struct tg_usage {
 		struct tg_msg msg; /* the request */
@@ -84,7 +87,8 @@ struct tg_proxy {
 	bool dying; /* the user's kernel is gone: nothing is kept back any more */
 	bool done;
 	int exit_status;
-	uint64_t n_bytes; /* passed on since memory was last given back */
+	int64_t busy_ns; /* the last turn that had more to do than a heartbeat */
+	uint64_t n_bytes; /* of requests and replies since memory was last given back */
 };
 
 /* emit.c: messages of our own; parent NULL: none. */
