@@ -66,6 +66,7 @@ struct tg_command {
 	struct tg_source_row *source;
 	size_t n_sources;
 	const struct tg_json *settings; /* of the kernel, see worker.h; or NULL */
+	const struct tg_json *settings_from; /* where they come from, likewise */
 	bool colour; /* the output understands ANSI colours */
 	struct tg_output out;
 	struct tg_err err; /* one sentence when a word returned something else than 0 */

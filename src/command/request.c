@@ -248,6 +248,7 @@ static void read_request(struct request *q)
 		.now_ns = tg_real_ns(),
 		.run = tg_json_int(tg_json_get(recorder, "run"), -1),
 		.settings = q->settings,
+		.settings_from = tg_json_get(q->json, "from"),
 		.load_sources = q->host ? q->host->load_sources : NULL,
 		.out = tg_messages_output(q->messages),
 	};

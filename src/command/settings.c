@@ -1,153 +1,169 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `set` and `mark`: what a notebook tells its kernel and its recorder. */
 #include <errno.h>
-#include <math.h>
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "command/format.h"
 #include "command/run.h"
 #include "mark/mark.h"
+#include "mark/setting.h"
 
 #include "base/mem.h"
 
 #define ANSWER_MS 500
 
-/* A number of seconds within bounds; false when it is none. */
-static bool seconds(const char *s, double min, double max, double *value)
-{
-	char *end;
+#define ORDER                                                                                      \
+	"What is set by `%tacho set` holds; else by `%env` in a cell; else in the environment\n"   \
+	"that the kernel was started with; else by its kernelspec. It holds from the next cell\n"  \
+	"on; `%tacho set NAME=` takes back what `%tacho set` has set.\n"
 
-	errno = 0;
-	*value = strtod(s, &end);
-	return !errno && end != s && !*end && *value >= min && *value <= max;
+static void no_such(struct tg_command *c, const char *arg, size_t len)
+{
+	char *name = tg_xmemdup0(arg, len);
+	const char *names[TG_SETTINGS], *near;
+	struct tg_buf shown = TG_BUF_INIT;
+
+	for (int i = 0; i < TG_SETTINGS; i++)
+		names[i] = tg_setting((enum tg_setting_name)i)->name;
+	tg_plain(&shown, name, 40);
+	near = tg_nearest(shown.data, names, TG_SETTINGS);
+	tg_err_set(&c->err, -EINVAL, "There is no setting \"%s\"%s%s%s", shown.data,
+		near ? "; did you mean \"" : "; `%tacho set` lists them", near ? near : "",
+		near ? "\"?" : "");
+	for (const char *const *v = tg_setting_at_start(); *v; v++)
+		if (!strcmp(*v, name))
+			tg_err_set(&c->err, -EINVAL,
+				"%s is read when a kernel starts: set it where Jupyter is started",
+				name);
+	tg_buf_release(&shown);
+	free(name);
 }
 
-/* The names that people say, and the members that travel. */
-static const struct setting {
-	const char *name, *key, *what;
-	double min, max; /* seconds; both 0: one of words */
-	const char *words;
-	double otherwise;
-} settings[] = {
-	{ "interval", "interval_s", "seconds between samples within cells", 0.001, 3600, NULL,
-		0.1 },
-	{ "report", "report", "what a cell prints", 0, 0, "line, jumper, none", 0 },
-	{ "report-min", "report_min_s", "shortest cell that prints a line, seconds", 0, 86400, NULL,
-		2 },
-};
-
-static const struct setting *find(const char *name, size_t len)
+/* The value that holds, as a text. */
+static void add_value(struct tg_command *c, enum tg_setting_name name, struct tg_buf *out)
 {
-	for (size_t i = 0; i < TG_ARRAY_SIZE(settings); i++)
-		if (strlen(settings[i].name) == len && !strncmp(settings[i].name, name, len))
-			return &settings[i];
-	return NULL;
+	const struct tg_setting *s = tg_setting(name);
+	const struct tg_json *v = tg_json_get(c->settings, s->key);
+
+	if (!v)
+		tg_buf_adds(out, s->otherwise);
+	else if (s->words)
+		tg_plain(out, tg_json_str(v, s->otherwise), TG_SETTING_TEXT_MAX);
+	else
+		tg_buf_addf(out, "%.15g", tg_json_num(v, 0));
 }
 
-static bool is_word_of(const char *list, const char *word)
-{
-	size_t len = strlen(word);
-	const char *at = len ? strstr(list, word) : NULL;
-
-	return at && (at == list || at[-1] == ' ') && (!at[len] || at[len] == ',');
-}
-
-/* The recorder samples at the new rate from now on; the proxy remembers it for the next one. */
-static void tell_recorder(const struct tg_command *c, double interval_s)
-{
-	struct tg_mark *mark;
-	struct tg_json *answer = NULL;
-
-	if (!c->socket || tg_mark_connect(&mark, c->socket, NULL) < 0)
-		return;
-	tg_mark_set(mark, "interval_ns", (int64_t)(interval_s * 1e9));
-	/* an answer to a later question says that the setting has been read */
-	if (tg_mark_ask_hello(mark, 1) == 0 && tg_mark_wait(mark, 1, ANSWER_MS, &answer) == 1)
-		tg_json_free(answer);
-	tg_mark_close(mark);
-}
-
-static int set_one(struct tg_command *c, const char *arg)
+/* One NAME=VALUE into *json, an empty text for one that is taken back. TG_WORD_OK, or a sentence.
+ */
+static int read_one(struct tg_command *c, const char *arg, struct tg_buf json[TG_SETTINGS])
 {
 	const char *equals = strchr(arg, '=');
 	size_t len = equals ? (size_t)(equals - arg) : strlen(arg);
-	const struct setting *s = find(arg, len);
-	char *name = tg_xmemdup0(arg, len);
-	const char *names[TG_ARRAY_SIZE(settings)], *near;
-	struct tg_buf json = TG_BUF_INIT, shown = TG_BUF_INIT;
-	double value;
+	enum tg_setting_name name = tg_setting_find(arg, len);
+	struct tg_buf must = TG_BUF_INIT;
+	char value[TG_SETTING_TEXT_MAX];
+
+	if (!len) {
+		tg_err_set(&c->err, -EINVAL, "Say NAME=VALUE, without blanks around the sign");
+		return TG_WORD_USAGE;
+	}
+	if (name == TG_SETTINGS) {
+		no_such(c, arg, len);
+		return TG_WORD_USAGE;
+	}
+	if (!equals) {
+		tg_err_set(&c->err, -EINVAL, "Say %s=VALUE, without blanks around the sign",
+			tg_setting(name)->name);
+		return TG_WORD_USAGE;
+	}
+	tg_buf_clear(&json[name]);
+	if (!equals[1]) {
+		tg_buf_adds(&json[name], "null");
+		return TG_WORD_OK;
+	}
+	if (tg_setting_read(name, equals + 1, value)) {
+		tg_setting_json(name, value, &json[name]);
+		return TG_WORD_OK;
+	}
+	tg_setting_range(name, &must);
+	tg_buf_adds(&must, "; ");
+	add_value(c, name, &must);
+	tg_err_set(&c->err, -EINVAL, "%s is %s stays", tg_setting(name)->name, must.data);
+	tg_buf_release(&must);
+	return TG_WORD_USAGE;
+}
+
+/* Several at once: all or none. */
+static int change(struct tg_command *c, int argc, char **argv)
+{
+	struct tg_buf json[TG_SETTINGS] = { 0 };
 	int rc = TG_WORD_OK;
 
-	for (size_t i = 0; i < TG_ARRAY_SIZE(settings); i++)
-		names[i] = settings[i].name;
-	tg_plain(&shown, name, 40);
-	if (!s) {
-		near = tg_nearest(shown.data, names, TG_ARRAY_SIZE(names));
-		tg_err_set(&c->err, -EINVAL, "There is no setting \"%s\"%s%s%s", shown.data,
-			near ? "; did you mean \"" : "; there are interval, report and report-min",
-			near ? near : "", near ? "\"?" : "");
-		rc = TG_WORD_USAGE;
-	} else if (!equals) {
-		tg_err_set(&c->err, -EINVAL, "Say %s=VALUE: %s", s->name, s->what);
-		rc = TG_WORD_USAGE;
-	} else if (s->words && is_word_of(s->words, equals + 1)) {
-		tg_json_quote(&json, equals + 1, strlen(equals + 1));
-	} else if (!s->words && seconds(equals + 1, s->min, s->max, &value)) {
-		tg_buf_addf(&json, "%.9g", value);
-		if (!strcmp(s->name, "interval"))
-			tell_recorder(c, value);
-	} else {
-		if (s->words)
-			tg_err_set(&c->err, -EINVAL, "%s is one of %s; the old value stays",
-				s->name, s->words);
-		else
-			tg_err_set(&c->err, -EINVAL,
-				"%s is a number of seconds from %g to %g; the old value stays",
-				s->name, s->min, s->max);
-		rc = TG_WORD_USAGE;
+	for (int i = 1; i < argc && rc == TG_WORD_OK; i++)
+		rc = read_one(c, argv[i], json);
+	for (int i = 0; i < TG_SETTINGS; i++) {
+		if (json[i].len && rc == TG_WORD_OK)
+			c->out.set(
+				c->out.ctx, tg_setting((enum tg_setting_name)i)->key, json[i].data);
+		tg_buf_release(&json[i]);
 	}
-	if (rc == TG_WORD_OK)
-		c->out.set(c->out.ctx, s->key, json.data);
-	tg_buf_release(&json);
-	tg_buf_release(&shown);
-	free(name);
 	return rc;
 }
 
-static void list_settings(struct tg_command *c)
+/* A line for each of `name`: what it is called, its value, where that comes from, what it does. */
+static void list(struct tg_command *c, const enum tg_setting_name *name, size_t n)
 {
-	struct tg_buf out = TG_BUF_INIT;
+	struct tg_buf out = TG_BUF_INIT, cell[TG_SETTINGS][3] = { 0 };
+	size_t width[3] = { 0 };
 
-	for (size_t i = 0; i < TG_ARRAY_SIZE(settings); i++) {
-		const struct setting *s = &settings[i];
-		const struct tg_json *v = tg_json_get(c->settings, s->key);
-		struct tg_buf value = TG_BUF_INIT;
+	for (size_t i = 0; i < n; i++) {
+		const struct tg_setting *s = tg_setting(name[i]);
+		const char *from = tg_json_str(tg_json_get(c->settings_from, s->key), "default");
 
-		if (s->words)
-			tg_plain(&value, tg_json_str(v, "line"), 20);
-		else
-			tg_fmt_number(&value, tg_json_num(v, s->otherwise));
-		tg_buf_adds(&out, "  ");
-		tg_fmt_left(&out, s->name, 11);
-		tg_fmt_left(&out, value.data, 8);
-		tg_buf_addf(
-			&out, "%s%s%s\n", s->what, s->words ? ": " : "", s->words ? s->words : "");
-		tg_buf_release(&value);
+		tg_buf_adds(&cell[i][0], s->name);
+		add_value(c, name[i], &cell[i][1]);
+		tg_plain(&cell[i][2], from, 40);
+		for (int k = 0; k < 3; k++)
+			width[k] = TG_MAX(width[k], tg_fmt_width(cell[i][k].data));
 	}
+	for (size_t i = 0; i < n; i++) {
+		const struct tg_setting *s = tg_setting(name[i]);
+
+		for (int k = 0; k < 3; k++) {
+			tg_fmt_left(&out, cell[i][k].data, width[k] + 2);
+			tg_buf_release(&cell[i][k]);
+		}
+		tg_buf_adds(&out, s->help);
+		if (s->words)
+			tg_buf_addf(&out, ": %s", s->words);
+		tg_buf_addc(&out, '\n');
+	}
+	if (n > 1)
+		tg_buf_adds(&out, "\n" ORDER);
 	c->out.text(c->out.ctx, out.data, out.len);
 	tg_buf_release(&out);
 }
 
 int tg_run_set(struct tg_command *c, int argc, char **argv)
 {
-	int rc = TG_WORD_OK;
+	enum tg_setting_name name[TG_SETTINGS];
+	size_t n = 0;
 
-	if (argc < 2)
-		list_settings(c);
-	for (int i = 1; i < argc && rc == TG_WORD_OK; i++)
-		rc = set_one(c, argv[i]);
-	return rc;
+	if (argc == 2 && !strchr(argv[1], '=')) {
+		name[0] = tg_setting_find(argv[1], strlen(argv[1]));
+		if (name[0] == TG_SETTINGS) {
+			no_such(c, argv[1], strlen(argv[1]));
+			return TG_WORD_USAGE;
+		}
+		n = 1;
+	}
+	if (argc > 1 && !n)
+		return change(c, argc, argv);
+	for (int i = 0; i < TG_SETTINGS && argc < 2; i++)
+		name[n++] = (enum tg_setting_name)i;
+	list(c, name, n);
+	return TG_WORD_OK;
 }
 
 /* ---- mark ---- */

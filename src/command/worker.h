@@ -4,12 +4,8 @@
  * worker's protocol") has them. One request at a time, in order; nothing that a request holds can
  * make it do more than answer.
  *
- * Settings that a request may hold and an answer may change (all optional):
- *   interval_s                 period of sampling within cells, seconds
- *   report                     "line" (the one line), "jumper" (JUmPER's report) or "none"
- *   report_min_s               shortest cell that gets the one line; 2 unless set
- *   jumper_report_frequency_s  JUMPER_REPORT_FREQUENCY, a period in seconds; 2 unless set
- *   jumper_reports_min         JUMPER_REPORTS_MIN; 2 unless set
+ * A request holds the settings of mark/setting.h under their keys, and in "from" where each that is
+ * no default comes from. An answer holds those that `%tacho set` changed; null takes one back.
  */
 #ifndef TG_COMMAND_WORKER_H
 #define TG_COMMAND_WORKER_H

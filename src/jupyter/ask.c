@@ -91,6 +91,10 @@ static void add_settings(struct tg_proxy *p, const struct tg_request *r, struct 
 	}
 	tg_settings_format(&p->settings, &settings);
 	tg_jw_raw(w, settings.data, settings.len);
+	tg_buf_clear(&settings);
+	tg_jw_key(w, "from");
+	tg_settings_format_from(&p->settings, &settings);
+	tg_jw_raw(w, settings.data, settings.len);
 	tg_buf_release(&settings);
 }
 
@@ -222,23 +226,6 @@ static void send_messages(struct tg_proxy *p, struct tg_request *r, struct tg_by
 	}
 }
 
-static void take_settings(struct tg_proxy *p, const struct tg_json *settings)
-{
-	for (const char *k = NULL; (k = tg_json_next_key(settings, k));) {
-		struct tg_buf json = TG_BUF_INIT;
-
-		tg_json_dump(tg_json_get(settings, k), &json);
-		tg_settings_set(&p->settings, k, json.data);
-		tg_buf_release(&json);
-	}
-	if (tg_json_get(settings, "interval_s")) {
-		double s = tg_settings_num(&p->settings, "interval_s", 0);
-
-		if (s >= 0.001 && s <= 3600)
-			tg_marker_interval(&p->marker, (int64_t)(s * 1e9));
-	}
-}
-
 /* {"n":7,"messages":[{"msg_type":"stream","content":{…}}],"settings":{…}} */
 static int take_answer(struct tg_proxy *p, const struct tg_buf *text)
 {
@@ -253,7 +240,8 @@ static int take_answer(struct tg_proxy *p, const struct tg_buf *text)
 	}
 	while (r && r->question != n)
 		r = r->next;
-	take_settings(p, tg_json_get(answer, "settings"));
+	tg_settings_take(&p->settings, tg_json_get(answer, "settings"), r ? r->count : -1);
+	tg_marker_settings(&p->marker, &p->settings);
 	tg_json_free(answer);
 	if (!r)
 		return 0; /* it came too late */
@@ -303,7 +291,7 @@ static bool write_fifo(const struct tg_request *r)
 static bool needs_worker(const struct tg_proxy *p, const struct tg_request *r)
 {
 	return p->worker.fd < 0 && !p->marker.off && r->begun && !r->ended && !r->prepared &&
-	       r->store && !tg_settings_is(&p->settings, "report", "none");
+	       r->store && !tg_settings_is(&p->settings, TG_SET_REPORT, "none");
 }
 
 /* Starting takes some of the 250 ms that a cell's idle may wait: do it while the cell runs. */

@@ -13,10 +13,7 @@
 
 #include "base/mem.h"
 
-#define CELL_END_NS     (250 * TG_NS_PER_MS) /* that the idle of a cell which prints waits */
-#define REPORT_MIN_S    2.0 /* shortest cell that gets the one line */
-#define REPORT_PERIOD_S 2.0 /* JUMPER_REPORT_FREQUENCY and JUMPER_REPORTS_MIN unless set */
-#define REPORTS_MIN     2.0
+#define CELL_END_NS (250 * TG_NS_PER_MS) /* that the idle of a cell which prints waits */
 
 static bool is_python(const struct tg_proxy *p)
 {
@@ -149,6 +146,12 @@ void tg_cell_input(struct tg_proxy *p, struct tg_request *r, struct tg_msg *m)
 	tg_buf_release(&spliced);
 }
 
+/* Whether the cell may have %env lines; other languages know none. */
+static bool sets_variables(const struct tg_proxy *p, const struct tg_request *r)
+{
+	return is_python(p) && tg_settings_in_code(r->code.data, r->code.len);
+}
+
 void tg_cell_started(struct tg_proxy *p, struct tg_request *r)
 {
 	struct tg_buf fault = TG_BUF_INIT;
@@ -162,11 +165,10 @@ void tg_cell_started(struct tg_proxy *p, struct tg_request *r)
 		tg_emit_stderr(p, r, p->marker.warning.data);
 		tg_buf_clear(&p->marker.warning);
 	}
-	if (tg_settings_in_code(r->code.data, r->code.len)) {
-		struct tg_settings unused = { .n = 0 };
+	if (sets_variables(p, r)) {
+		struct tg_settings copy = p->settings; /* not yet in force */
 
-		tg_settings_code(&unused, r->code.data, r->code.len, &fault);
-		tg_settings_release(&unused);
+		tg_settings_code(&copy, r->code.data, r->code.len, r->count, &fault);
 		if (fault.len)
 			tg_emit_stderr(p, r, fault.data);
 		tg_buf_clear(&fault);
@@ -199,11 +201,11 @@ static bool prints(const struct tg_proxy *p, const struct tg_request *r)
 		return true;
 	if (p->marker.off)
 		return false;
-	if (tg_settings_is(s, "report", "line"))
-		return wall_s >= tg_settings_num(s, "report_min_s", REPORT_MIN_S);
-	if (tg_settings_is(s, "report", "jumper"))
-		return wall_s / tg_settings_num(s, "jumper_report_frequency_s", REPORT_PERIOD_S) >
-		       tg_settings_num(s, "jumper_reports_min", REPORTS_MIN);
+	if (tg_settings_is(s, TG_SET_REPORT, "line"))
+		return wall_s >= tg_settings_num(s, TG_SET_REPORT_MIN);
+	if (tg_settings_is(s, TG_SET_REPORT, "jumper"))
+		return wall_s / tg_settings_num(s, TG_SET_JUMPER_PERIOD) >
+		       tg_settings_num(s, TG_SET_JUMPER_MIN);
 	return false;
 }
 
@@ -224,8 +226,10 @@ static void end(struct tg_proxy *p, struct tg_request *r, const char *status)
 	if (prints(p, r))
 		tg_ask_cell_end(p, r);
 	/* in force from the next cell on */
-	if (strcmp(status, "aborted") && tg_settings_in_code(r->code.data, r->code.len))
-		tg_settings_code(&p->settings, r->code.data, r->code.len, &unused);
+	if (strcmp(status, "aborted") != 0 && sets_variables(p, r)) {
+		tg_settings_code(&p->settings, r->code.data, r->code.len, r->count, &unused);
+		tg_marker_settings(&p->marker, &p->settings);
+	}
 	tg_buf_release(&unused);
 }
 

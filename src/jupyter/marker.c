@@ -67,10 +67,9 @@ static void launch(struct tg_marker *m)
 	m->hello_ns = tg_mono_ns();
 }
 
-void tg_marker_start(
-	struct tg_marker *m, struct tg_requests *requests, const char *id, const char *what)
+void tg_marker_start(struct tg_marker *m, struct tg_requests *requests,
+	const struct tg_settings *settings, const char *id, const char *what)
 {
-	const char *interval = getenv("TACHOGRAPH_INTERVAL"), *code = getenv("TACHOGRAPH_CODE");
 	struct tg_err err = { 0 };
 	unsigned char random[4];
 
@@ -83,13 +82,7 @@ void tg_marker_start(
 		.warned = TG_BUF_INIT,
 		.kernel = TG_BUF_INIT,
 		.requests = requests };
-	m->hide_code = code && !strcmp(code, "0");
-	if (interval) {
-		double seconds = strtod(interval, NULL);
-
-		if (seconds >= 0.001 && seconds <= 3600)
-			m->interval_ns = (int64_t)(seconds * 1e9);
-	}
+	tg_marker_settings(m, settings);
 	snprintf(m->id, sizeof(m->id), "kernel-%.16s", id);
 	randombytes_buf(random, sizeof(random));
 	sodium_bin2hex(m->unique, sizeof(m->unique), random, sizeof(random));
@@ -255,7 +248,7 @@ void tg_marker_span_id(const struct tg_marker *m, const struct tg_request *r, st
 	tg_buf_addf(out, "%s-%llu", m->unique, (unsigned long long)r->span);
 }
 
-/* With TACHOGRAPH_CODE=0 code can be recognised, not read. */
+/* Code that is hidden can be recognised, not read. */
 static void hash_code(const struct tg_request *r, struct tg_buf *out)
 {
 	unsigned char digest[crypto_hash_sha256_BYTES];
@@ -374,8 +367,14 @@ int64_t tg_marker_deadline(const struct tg_marker *m)
 	return !m->off && !m->mark ? m->again_ns : INT64_MAX;
 }
 
-void tg_marker_interval(struct tg_marker *m, int64_t interval_ns)
+void tg_marker_settings(struct tg_marker *m, const struct tg_settings *s)
 {
+	int64_t interval_ns =
+		(int64_t)(tg_settings_num(s, TG_SET_INTERVAL) * (double)TG_NS_PER_S + 0.5);
+
+	m->hide_code = tg_settings_is(s, TG_SET_CODE, "0");
+	if (interval_ns == m->interval_ns)
+		return;
 	m->interval_ns = interval_ns;
 	if (m->mark)
 		tg_mark_set(m->mark, "interval_ns", interval_ns);

@@ -16,12 +16,13 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "jupyter/request.h"
+#include "jupyter/settings.h"
 #include "mark/mark.h"
 
 struct tg_marker {
 	struct tg_mark *mark; /* NULL: none is there */
 	bool off; /* not wanted, or given up */
-	bool hide_code; /* TACHOGRAPH_CODE=0 */
+	bool hide_code; /* only its hash is recorded */
 	char id[24]; /* of the recorder */
 	char unique[12]; /* begins the ids of our spans */
 	struct tg_buf output; /* the file we ask for */
@@ -47,8 +48,8 @@ struct tg_marker {
  * Start a recorder for the kernel `id` (the same after a restart), without waiting for it. `what`
  * names the file: the notebook, or the kernel. `requests` are borrowed.
  */
-void tg_marker_start(
-	struct tg_marker *m, struct tg_requests *requests, const char *id, const char *what);
+void tg_marker_start(struct tg_marker *m, struct tg_requests *requests,
+	const struct tg_settings *settings, const char *id, const char *what);
 void tg_marker_release(struct tg_marker *m); /* the recorder goes on */
 
 /* No recording; `why` is a sentence. */
@@ -72,8 +73,8 @@ void tg_marker_end(struct tg_marker *m, struct tg_request *r);
 void tg_marker_tick(struct tg_marker *m);
 int64_t tg_marker_deadline(const struct tg_marker *m);
 
-/* The period within spans. */
-void tg_marker_interval(struct tg_marker *m, int64_t interval_ns);
+/* The period within spans, and whether code is recorded; in force from now on. */
+void tg_marker_settings(struct tg_marker *m, const struct tg_settings *s);
 
 /* Finish the file. */
 void tg_marker_bye(struct tg_marker *m);

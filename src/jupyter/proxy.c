@@ -113,45 +113,21 @@ static int bind_outer(struct tg_proxy *p, struct tg_err *err)
 	return 0;
 }
 
-/*
- * What cells print at first: the option, else TACHOGRAPH_REPORT, else the one line; JUmPER's report
- * where a variable of JUmPER's is set. A bad value is not worth a kernel: it stays as it was.
- */
-static void init_settings(struct tg_proxy *p)
-{
-	static const char *const report[] = { "line", "jumper", "none" };
-	static const char *const variable[] = { "JUMPER_REPORT_FREQUENCY", "JUMPER_REPORTS_MIN" };
-	const char *wanted = p->options->report ? p->options->report : getenv("TACHOGRAPH_REPORT");
-	struct tg_buf why = TG_BUF_INIT;
-	char json[16];
-
-	tg_settings_set(&p->settings, "report", "\"line\"");
-	for (size_t i = 0; wanted && i < TG_ARRAY_SIZE(report); i++)
-		if (!strcmp(wanted, report[i])) {
-			snprintf(json, sizeof(json), "\"%s\"", report[i]);
-			tg_settings_set(&p->settings, "report", json);
-		}
-	for (size_t i = 0; i < TG_ARRAY_SIZE(variable); i++) {
-		const char *value = getenv(variable[i]);
-
-		if (value && tg_settings_env(&p->settings, variable[i], value, &why) < 0)
-			tg_buf_addf(&p->marker.warning, "%s", why.data);
-		tg_buf_clear(&why);
-	}
-	tg_buf_release(&why);
-}
-
 static void start_recorder(struct tg_proxy *p)
 {
 	const char *notebook = getenv("JPY_SESSION_NAME");
+	struct tg_buf why = TG_BUF_INIT;
 
+	tg_settings_start(&p->settings, p->options->report, &why);
 	if (p->options->record)
-		tg_marker_start(&p->marker, &p->requests, p->id,
+		tg_marker_start(&p->marker, &p->requests, &p->settings, p->id,
 			notebook && *notebook ? notebook : p->spec.name);
 	else
 		tg_marker_off(&p->marker, "this kernel was started with --no-record");
 	if (!p->options->record)
 		tg_buf_clear(&p->marker.warning);
+	tg_buf_add(&p->marker.warning, why.data, why.len);
+	tg_buf_release(&why);
 }
 
 /*
@@ -220,7 +196,6 @@ static int start(struct tg_proxy *p, struct tg_err *err)
 	if ((ret = bind_outer(p, err)))
 		return ret;
 	start_recorder(p);
-	init_settings(p);
 	return start_inner(p, err);
 }
 
@@ -499,7 +474,6 @@ static void release(struct tg_proxy *p)
 	free(p->held);
 	tg_worker_stop(&p->worker);
 	tg_marker_release(&p->marker);
-	tg_settings_release(&p->settings);
 	tg_outbox_release(&p->replies);
 	tg_outbox_release(&p->iopub);
 	for (size_t i = 0; i < TG_USAGE_MAX; i++)

@@ -63,9 +63,11 @@ static const struct tg_word table[TG_WORDS] = {
 	},
 	[TG_WORD_SET] = {
 		.name = "set",
-		.usage = "[interval=SECONDS] [report=line|jumper|none] [report-min=SECONDS]",
+		.usage = "[NAME] [NAME=VALUE…]",
 		.help = "what is sampled how often, and what a cell prints",
-		.example = "interval=0.05",
+		.more = "Without arguments it lists the settings, their values, and where these come "
+			"from.\nSeveral at once are all set, or none. NAME= takes a value back.",
+		.example = "interval=0.05 report=none",
 		.where = TG_IN_NOTEBOOK,
 	},
 	[TG_WORD_LIST] = {

@@ -273,34 +273,15 @@ def test_a_report_that_fails_is_silent(fake, how):
     assert result.status == "ok" and result.text == ""
 
 
-def test_jumper_settings(start):
-    kernel = start("fake")
-    slow = "import time; time.sleep(.3)"
-    assert kernel.run(slow).text == ""
-    result = kernel.run("x = 1\n%env JUMPER_REPORT_FREQUENCY=0.05\n%env JUMPER_REPORTS_MIN 3\nx")
-    assert "JUMPER_REPORT_FREQUENCY=0.05" in result.text and not result.stderr
-    text = kernel.run_until_printed(slow).text
-    assert json.loads(text.removeprefix("line ")) == {
-        "report": "jumper", "jumper_report_frequency_s": 0.05, "jumper_reports_min": 3}
-    assert kernel.run("1").text == ""
-    result = kernel.run("%env JUMPER_REPORT_FREQUENCY=fast\n1")
-    assert result.stderr == ("JUMPER_REPORT_FREQUENCY=fast is not a period in seconds; "
-                             "the old value stays.\n")
-    assert '"jumper_report_frequency_s": 0.05' in kernel.run_until_printed(slow).text
-
-
-def test_settings_from_the_environment(start):
-    kernel = start("fake", env={**os.environ, "JUMPER_REPORT_FREQUENCY": "0.5",
-                                "JUMPER_REPORTS_MIN": "many"})
-    result = kernel.run("%tacho x")
-    assert request_of(result)["settings"] == {"report": "jumper", "jumper_report_frequency_s": 0.5}
-    assert "JUMPER_REPORTS_MIN=many" in result.stderr
-    assert kernel.run("1").stderr == ""
-
-
-def test_set(fake):
+def test_a_worker_may_set_what_is_a_setting(start):
+    fake = start("fake")
     fake.run('%tacho set report "none"')
     assert fake.run("import time; time.sleep(2.1)").text == ""
     fake.run('%tacho set report "line"')
     fake.run('%tacho set other {"a":[1,null]}')
-    assert request_of(fake.run("%tacho x"))["settings"]["other"] == {"a": [1, None]}
+    fake.run('%tacho set interval_s 0')
+    request = request_of(fake.run("%tacho x"))
+    assert "other" not in request["settings"] and request["settings"]["interval_s"] == 0.1
+    assert request["from"]["report"].startswith("%tacho set in cell [")
+    fake.run('%tacho set report null')
+    assert request_of(fake.run("%tacho x"))["from"] == {}

@@ -139,7 +139,7 @@ def test_set_interval(notebook, exe):
     ("%%perfdata_to_json", "No filename to export specified. Use: %%perfdata_to_json myfile"),
     ("%tacho shwo", 'There is no "shwo" here; did you mean "show"?'),
     ("%tacho set interval=fast",
-     "interval is a number of seconds from 0.001 to 3600; the old value stays"),
+     "interval is a number of seconds from 0.001 to 3600; 0.1 stays"),
 ])
 def test_wrong_use(notebook, code, sentence):
     before = run(notebook, "1").reply["content"]["execution_count"]

@@ -125,15 +125,13 @@ static void test_settings(void)
 			 */
 			bool newline = k < 2 || (k == 2 && strchr(table[i].text, '\n'));
 			bool want = newline || !table[i].newline_only;
-			struct tg_settings s = { .n = 0 };
+			struct tg_settings s = { .n_set = 0 };
 			struct tg_buf why = TG_BUF_INIT;
 
-			tg_settings_code(&s, code, strlen(code), &why);
-			if (!T_OK(tg_settings_num(&s, "jumper_reports_min", -1) ==
-				    (want ? 5 : -1)) ||
+			tg_settings_code(&s, code, strlen(code), 1, &why);
+			if (!T_OK(tg_settings_num(&s, TG_SET_JUMPER_MIN) == (want ? 5 : 2)) ||
 				!T_OK(why.len == 0))
 				fprintf(stderr, "# \"%s\" with break %zu\n", table[i].text, k);
-			tg_settings_release(&s);
 			tg_buf_release(&why);
 			free(code);
 		}

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "command/worker.h"
+#include "mark/setting.h"
 
 #include "base/mem.h"
 
@@ -467,28 +468,74 @@ static void test_tacho(void)
 	T_EQ_I(unlink(run_path("x.csv")), 0);
 }
 
-static void test_set(void)
+/* What an answer sets, as the worker wrote it; NULL: nothing. */
+static void check_set(const char *code, const char *want, const char *err)
 {
-	struct got g = magic("%tacho set interval=0.05 report=jumper");
+	struct got g = magic(code);
+	struct tg_buf json = TG_BUF_INIT;
 	const struct tg_json *settings = tg_json_get(g.json, "settings");
 
-	T_NEAR(tg_json_num(tg_json_get(settings, "interval_s"), 0), 0.05, 0);
-	T_EQ_S(tg_json_str(tg_json_get(settings, "report"), ""), "jumper");
-	T_EQ_S(g.err.data, "");
+	if (settings)
+		tg_json_dump(settings, &json);
+	T_EQ_S(json.len ? json.data : "", want ? want : "");
+	T_EQ_S(g.err.data, err);
+	T_EQ_S(g.out.len ? g.out.data : "", "");
+	tg_buf_release(&json);
 	got_release(&g);
-	g = magic("%tacho set interval=fast");
-	T_OK(!tg_json_get(g.json, "settings"));
-	T_EQ_S(g.err.data,
-		"interval is a number of seconds from 0.001 to 3600; the old value stays\n");
-	got_release(&g);
-	complains("%tacho set report=loud",
-		"report is one of line, jumper, none; the old value stays\n");
-	complains("%tacho set intervall=1",
+}
+
+static void test_set(void)
+{
+	check_set("%tacho set interval=0.05 report=jumper",
+		"{\"interval_s\":0.05,\"report\":\"jumper\"}", "");
+	check_set("%tacho set TACHOGRAPH_CODE=0 JUMPER_REPORTS_MIN=3",
+		"{\"code\":0,\"jumper_reports_min\":3}", "");
+	check_set("%tacho set interval= report-min=", "{\"interval_s\":null,\"report_min_s\":null}",
+		"");
+	check_set("%tacho set interval=1 interval=2", "{\"interval_s\":2}", "");
+	check_set("%tacho set interval=0.05 report=loud", NULL,
+		"report is one of line, jumper, none; line stays\n");
+	check_set("%tacho set interval=fast", NULL,
+		"interval is a number of seconds from 0.001 to 3600; 0.1 stays\n");
+	check_set("%tacho set code=2", NULL, "code is 0 or 1; 1 stays\n");
+	check_set("%tacho set interval 0.5", NULL,
+		"Say interval=VALUE, without blanks around the sign\n");
+	check_set("%tacho set interval = 0.5", NULL,
+		"Say interval=VALUE, without blanks around the sign\n");
+	check_set("%tacho set =1", NULL, "Say NAME=VALUE, without blanks around the sign\n");
+	check_set("%tacho set intervall=1", NULL,
 		"There is no setting \"intervall\"; did you mean \"interval\"?\n");
-	complains("%tacho set interval",
-		"Say interval=VALUE: seconds between samples within cells\n");
-	g = magic("%tacho set");
-	T_OK(strstr(g.out.data, "interval   0.1") != NULL);
+	check_set("%tacho set colour=1", NULL,
+		"There is no setting \"colour\"; `%tacho set` lists them\n");
+	check_set("%tacho set TACHOGRAPH_KEEP=1", NULL,
+		"TACHOGRAPH_KEEP is read when a kernel starts: set it where Jupyter is started\n");
+	check_set("%tacho set TACHOGRAPH_DIR", NULL,
+		"TACHOGRAPH_DIR is read when a kernel starts: set it where Jupyter is started\n");
+}
+
+static void test_set_list(void)
+{
+	struct got g = ask("{\"n\":1,\"do\":\"magic\",\"code\":\"%tacho set\",\"settings\":{"
+			   "\"interval_s\":0.05,\"report\":\"none\"},\"from\":{"
+			   "\"interval_s\":\"%env in cell [3]\",\"report\":\"kernelspec\"}}");
+	size_t lines = 0;
+
+	T_EQ_S(g.err.data, "");
+	T_OK(strstr(g.out.data,
+		     "interval                 0.05  %env in cell [3]  seconds between samples "
+		     "while a cell runs\n"
+		     "report                   none  kernelspec        what a cell prints when it "
+		     "ends: line, jumper, none\n"
+		     "report-min               2     default           ") == g.out.data);
+	for (int i = 0; i < TG_SETTINGS; i++)
+		T_OK(strstr(g.out.data, tg_setting((enum tg_setting_name)i)->help) != NULL);
+	for (const char *p = g.out.data; *p; p++)
+		lines += *p == '\n';
+	T_EQ_I(lines, TG_SETTINGS + 4);
+	got_release(&g);
+	g = magic("%tacho set JUMPER_REPORTS_MIN");
+	T_EQ_S(g.out.data, "JUMPER_REPORTS_MIN  2  default  values that a cell must exceed for "
+			   "JUmPER's report\n");
 	got_release(&g);
 }
 
@@ -793,6 +840,7 @@ int main(void)
 	test_fifo_is_file();
 	test_tacho();
 	test_set();
+	test_set_list();
 	test_cell_end();
 	test_no_recording();
 	test_recorder_reasons();
