@@ -17,6 +17,7 @@
 
 #define GATE_AGAIN_NS   (20 * TG_NS_PER_MS) /* after a reply that came without its idle */
 #define GATE_TRIES      50 /* a kernel that never says idle for it gets through all the same */
+#define GATE_NS         (10 * TG_NS_PER_S) /* nor does one that never answers hold up the rest */
 #define CONNECT_POLL_MS 3
 #define TERM_WAIT_NS    (2 * TG_NS_PER_S) /* for a kernel that never got ready */
 #define TRIM_BYTES      (8u << 20) /* passed on: memory is given back at the next quiet moment */
@@ -297,11 +298,13 @@ static void tend_gate(struct tg_proxy *p)
 	if (!tg_inner_connect(&p->inner))
 		return;
 	if (!p->ready) {
+		if (!p->n_gate)
+			p->connected_ns = now;
 		if (!p->n_gate || (p->gate_replied && now - p->gate_ns > GATE_AGAIN_NS)) {
 			p->gate_replied = false;
 			tg_emit_request(p, TG_SHELL, "kernel_info_request");
 		}
-		p->ready = p->n_gate > GATE_TRIES;
+		p->ready = p->n_gate > GATE_TRIES || now - p->connected_ns > GATE_NS;
 	}
 	if (p->ready)
 		tg_forward_held(p);

@@ -57,6 +57,7 @@ struct tg_proxy {
 	char gate_id[33]; /* begins the msg_id of our own requests */
 	unsigned n_gate;
 	bool gate_replied;
+	int64_t connected_ns; /* when we first asked */
 	int64_t gate_ns; /* when we last asked, or got a reply without its idle */
 	struct tg_msg *held;
 	size_t n_held;

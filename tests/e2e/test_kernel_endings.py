@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from proxied import LONG, add_spec, everywhere, recorder_of
+from proxied import LONG, add_spec, children, everywhere, recorder_of, wait_gone
 
 
 def until(true, what="it never came to that"):
@@ -228,3 +228,89 @@ def test_killed_for_want_of_memory(start, place, memory_group):
                     r"\(oom_kill in memory\.\w+: 0, then 1\)\. Its processes held \d+ MB of 300 MB \(cgroup limit\)",
                     memory_line(result)), memory_line(result)
     kernel.stop()
+
+
+# ---- at the start ----
+
+MUTE = """
+import json, sys, zmq
+c = json.load(open(sys.argv[1]))
+def bind(kind, name):
+    s = zmq.Context.instance().socket(kind)
+    s.bind(f"ipc://{c['ip']}-{c[name]}" if c["transport"] == "ipc" else f"tcp://{c['ip']}:{c[name]}")
+    return s
+sockets = {name: bind(zmq.PUB if name == "iopub_port" else zmq.REP if name == "hb_port" else zmq.ROUTER, name)
+           for name in ("iopub_port", "shell_port", "control_port", "stdin_port", "hb_port")}
+while True:
+    m = sockets["shell_port"].recv_multipart()
+    if json.loads(m[m.index(b"<IDS|MSG>") + 2])["msg_type"] != "kernel_info_request":
+        print("asked something else", file=sys.stderr, flush=True)
+        sys.exit(9)
+"""
+
+
+@pytest.fixture
+def slow(place):
+    """A kernel that never listens, and one that listens and says nothing."""
+    (place / "mute.py").write_text(MUTE)
+    add_spec("never", ["sleep", "300"])
+    add_spec("mute", [sys.executable, str(place / "mute.py"), "{connection_file}"])
+    return {name: add_spec(f"ours-{name}", kernel=name) for name in ("never", "mute")}
+
+
+def shut_down(kernel):
+    """An orderly end is asked for and comes, ready or not."""
+    reply = kernel.request("shutdown_request", {"restart": False})
+    assert reply["content"] == {"status": "ok", "restart": False}
+    assert kernel.wait_end() == 0
+
+
+@pytest.mark.parametrize("name", ["never", "mute"])
+def test_shutdown_during_start(start, slow, name):
+    kernel = start(slow[name], ready=False)
+    until(lambda: children(kernel.pid))
+    shut_down(kernel)
+
+
+def test_interrupt_and_restart_during_start(start, slow):
+    """What a kernel does to an interrupt before it can take one is its own; ours stays and restarts."""
+    kernel = start(slow["never"], ready=False)
+    pid = until(lambda: children(kernel.pid))[0]
+    kernel.send_content("interrupt_request", {}, "control")
+    kernel.manager.restart_kernel(now=True)
+    wait_gone(pid)
+    until(lambda: children(kernel.pid))
+    kernel.manager.interrupt_kernel()  # ends sleep(1)
+    assert kernel.wait_end() != 0
+
+
+@pytest.mark.parametrize("after_s", [0, 0.05, 0.1, 0.2, 0.4])
+def test_interrupt_during_start(start, after_s):
+    """The kernel is there afterwards, or it ended with a status that Jupyter restarts on; no hang."""
+    kernel = start("fake", ready=False)
+    time.sleep(after_s)
+    kernel.manager.interrupt_kernel()
+    try:
+        kernel.client.wait_for_ready(timeout=LONG)
+    except RuntimeError:
+        assert kernel.wait_end() != 0
+        kernel.restart()
+    assert kernel.run("print(1)").text == "1\n"
+
+
+def test_kernel_that_never_answers(start, slow):
+    """Who does not wait for kernel_info gets through: the first cell reaches the kernel after a while."""
+    kernel = start(slow["mute"], ready=False)
+    kernel.send("1")
+    assert kernel.wait_end() == 9
+
+
+def test_kernel_that_ignores_sigterm(start):
+    kernel = start("fake")
+    inner = kernel.inner_pid()
+    kernel.run("import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)")
+    kernel.wait_input(kernel.send("while True: time.sleep(600)"))
+    kernel.manager.shutdown_wait_time = 1
+    kernel.restart()
+    assert not os.path.exists(f"/proc/{inner}")
+    assert kernel.run("print(1)").text == "1\n"
