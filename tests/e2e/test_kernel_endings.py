@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How kernels end: who waits is answered and told why, and nothing is left behind."""
 
+import concurrent.futures
+import itertools
 import os
 import pathlib
 import queue
+import random
 import re
 import signal
+import subprocess
 import sys
 import time
+import urllib.error
 
 import pytest
 
 from proxied import LONG, add_spec, children, everywhere, recorder_of, wait_gone
+from served import ServedKernel, Server, printed
 
 
 def until(true, what="it never came to that"):
@@ -314,3 +320,135 @@ def test_kernel_that_ignores_sigterm(start):
     kernel.restart()
     assert not os.path.exists(f"/proc/{inner}")
     assert kernel.run("print(1)").text == "1\n"
+
+
+# ---- everything is killed, in pairs ----
+
+class World:
+    """Folders of their own for a server and all that it starts, and what is left in them."""
+    def __init__(self, root):
+        self.root = root
+        self.env = {"XDG_RUNTIME_DIR": str(root / "run"), "TMPDIR": str(root / "tmp"),
+                    "TACHOGRAPH_DIR": str(root / "rec"), "JUPYTER_RUNTIME_DIR": str(root / "jupyter")}
+        for folder in self.env.values():
+            os.mkdir(folder, 0o700)
+        self.seen = set()
+
+    def processes(self):
+        """Pid -> arguments of what was started with our folders."""
+        found = {}
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if f"XDG_RUNTIME_DIR={self.root}/run\0".encode() in (folder / "environ").read_bytes():
+                    found[int(folder.name)] = (folder / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                pass
+        self.seen |= set(found)
+        return found
+
+    def role(self, word):
+        """The pid of ours in a role."""
+        return until(lambda: [pid for pid, line in self.processes().items()
+                              if len(line) > 1 and word in (line[0], line[1])], f"no {word}")[-1]
+
+    def left(self):
+        """What is still there, zombies too, unless they wait for an init that is not ours."""
+        zombies = []
+        for pid in self.seen:
+            try:
+                words = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if words[0] == "Z" and words[1] != "1":
+                zombies.append(pid)
+        files = [str(path) for folder in ("run", "tmp") for path in (self.root / folder).rglob("*")
+                 if path != self.root / "run" / "tachograph"]
+        return [*self.processes().values(), *zombies, *files]
+
+    def settle(self):
+        """Give it 15 s to be gone."""
+        end = time.monotonic() + 15
+        while time.monotonic() < end and self.left():
+            time.sleep(0.5)
+
+
+def test_killed_in_pairs(place, tmp_path, exe):
+    """Whichever two die at once, recordings read whole, and 15 s later nothing is left."""
+    seed = 20261202
+    pairs = list(itertools.combinations(("kernel", "recorder", "worker", "server"), 2))
+    random_ = random.Random(seed)
+    rounds = random_.sample(pairs, len(pairs)) + [("kernel", "recorder", "worker", "server")]
+    print("seed", seed, rounds)
+    world, server = World(tmp_path), None
+    for killed in rounds:
+        server = server or Server(tmp_path, **world.env)
+        kernel = server.kernel("recorded")
+        kernel.run("%tacho help")
+        kernel.send("import time\nfor i in range(100): time.sleep(.1)")
+        kernel.until(lambda m: m["msg_type"] == "execute_input")
+        pids = {"server": server.process.pid}
+        for role in killed:
+            if role not in pids:
+                pids[role] = world.role(role.encode())
+        time.sleep(random_.uniform(0, 1))
+        for role in killed:
+            os.kill(pids[role], signal.SIGKILL)
+        if "server" in killed:
+            server.process.wait()
+            server.log.close()
+            server = None
+        else:
+            server.call("DELETE", kernel.path)
+    world.settle()
+    if server is None and world.left():  # nobody was left to tidy: the next one that starts does it
+        server = Server(tmp_path, **world.env)
+        server.call("DELETE", server.kernel("recorded").path)
+    if server:
+        server.stop()
+    world.settle()
+    assert world.left() == []
+    recordings = list((tmp_path / "rec").glob("*.tacho"))
+    assert len(recordings) >= len(rounds)
+    for path in recordings:
+        result = subprocess.run([exe, "verify", path], capture_output=True, text=True, timeout=LONG)
+        assert result.returncode == 0, result.stdout + result.stderr  # at most an incomplete tail
+
+
+@pytest.mark.parametrize("name", ["plain", "recorded"])
+def test_restart_limit_of_the_server(place, tmp_path, name):
+    """A kernel that dies at once each time: the server gives up on it, as on the plain one."""
+    add_spec("dies", ["false"])
+    name = "dies" if name == "plain" else add_spec("ours-dies", over=name, kernel="dies")
+    server = Server(tmp_path, "--KernelRestarter.time_to_dead=0.2", **World(tmp_path).env)
+    try:
+        server.call("POST", "api/kernels", {"name": name})
+        until(lambda: "KernelRestarter: restart failed" in server.text(), "the server goes on for ever")
+        assert "restarting kernel (4/5)" in server.text()
+        until(lambda: not server.call("GET", "api/kernels"), "the dead kernel is still listed")
+    finally:
+        server.stop()
+
+
+def test_two_restarts_at_once(place, tmp_path):
+    """The server may refuse one of them, as it does on the plain kernel; one kernel is there then."""
+    world = World(tmp_path)
+    server = Server(tmp_path, **world.env)
+
+    def restart(_):
+        try:
+            server.call("POST", kernel.path + "/restart")
+            return True
+        except urllib.error.HTTPError as error:
+            return error.code != 500
+    try:
+        kernel = server.kernel("recorded")
+        kernel.run("x = 1")
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            assert any(pool.map(restart, range(2)))
+        kernel = ServedKernel(server, kernel.path.rpartition("/")[2])
+        assert printed(kernel.run("print('x' in globals())")) == "False\n"
+        inner = [line for line in world.processes().values() if b"ipykernel_launcher" in line]
+        assert len(inner) == 1
+        server.call("DELETE", kernel.path)
+    finally:
+        server.stop()
