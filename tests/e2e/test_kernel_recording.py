@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -374,3 +375,25 @@ def test_kernel_that_cannot_listen_on_ipc(recording, place):
     finish(kernel)
     (run,) = recording.spans("run")
     assert run["status"] == "ok" and [c["name"] for c in recording.spans()] == ["print(1)"]
+
+
+def test_suspended_machine(recording, exe, tmp_path):
+    """An hour asleep in the middle of a cell: a gap in the recording, and the cell took no longer for it."""
+    compiler = shutil.which("cc")
+    if not compiler:
+        pytest.skip("no C compiler for clocks that jump")
+    library, asleep = tmp_path / "asleep.so", tmp_path / "asleep"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, pathlib.Path(__file__).parent / "asleep.c"],
+                   check=True, timeout=LONG)
+    kernel = recording.start(LD_PRELOAD=str(library), TG_ASLEEP=str(asleep))
+    kernel.run("import pathlib, time")
+    result = kernel.run(f"time.sleep(1); pathlib.Path({str(asleep)!r}).touch(); time.sleep(1.5)")
+    assert result.status == "ok" and not result.stderr
+    kernel.run("'after'")
+    finish(kernel)
+    content = recording.content()
+    cells = [s for s in content["spans"] if s["kind"] == "cell"]
+    assert [c["status"] for c in cells] == 3 * ["ok"]
+    assert 2.4 < cells[1]["wall_s"] < 60 and cells[2]["wall_s"] < 60
+    (gap,) = [e["event"] for e in content["events"] if e["what"] == "gap"]
+    assert gap["why"] == "the machine was suspended" and 3599e9 < gap["slept_ns"] < 3601e9
