@@ -281,3 +281,29 @@ def test_end_with_a_stalled_client(start, stalled):
     kernel.client.stop_channels()
     kernel.manager.shutdown_kernel()
     wait_gone(pid)
+
+
+# ---- for long ----
+
+def test_hours_without_a_cell(exe, place, tmp_path):
+    """A recorder whose clock between cells is a hundred times as fast; it grows by its file alone."""
+    path = tmp_path / "idle.tacho"
+    root = subprocess.Popen(["sleep", "600"])
+    recorder = subprocess.Popen([exe, "recorder", "--id", "idle-test", "--output", str(path), "--what", "kernel",
+                                 "--root", str(root.pid), "--idle-interval-ns", "10000000"])
+    try:
+        end = time.monotonic() + LONG
+        while not (path.exists() and path.stat().st_size > 16_000) and time.monotonic() < end:
+            time.sleep(0.1)  # the first summaries are written, queues and tables have their size
+        before = rss(recorder.pid), len(os.listdir(f"/proc/{recorder.pid}/fd")), path.stat().st_size
+        time.sleep(20)
+        after = rss(recorder.pid), len(os.listdir(f"/proc/{recorder.pid}/fd")), path.stat().st_size
+    finally:
+        recorder.terminate()
+        assert recorder.wait(LONG) == 0
+        root.kill()
+        root.wait()
+    assert after[0] < before[0] + 4 and after[1] <= before[1] + 2
+    assert before[2] < after[2] < before[2] + 4 * MB  # 2,000 rows: 33 minutes of a kernel that idles
+    verified = subprocess.run([exe, "verify", path], capture_output=True, text=True, timeout=LONG)
+    assert verified.returncode == 0, verified.stdout + verified.stderr
