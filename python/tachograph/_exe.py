@@ -27,4 +27,5 @@ def find() -> str | None:
         path = os.path.normpath(os.path.join(folder, "tachograph"))
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
-    return shutil.which("tachograph")
+    found = shutil.which("tachograph")
+    return found and os.path.abspath(found)  # PATH may hold relative folders

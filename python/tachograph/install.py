@@ -87,12 +87,43 @@ def _save(folder: str, spec: dict[str, Any]) -> None:
 
 def _is_ours(spec: dict[str, Any]) -> bool:
     """Whether the kernelspec starts tachograph: ours, or the one that the wheel brings."""
-    argv = [str(arg) for arg in spec.get("argv", [])]
+    argv = [str(arg) for arg in spec.get("argv") or []]
     return "kernel" in argv and (argv[1:3] == ["-m", "tachograph"]
                                  or os.path.basename(argv[0]) in ("tachograph", "tacho"))
 
 
-def _inner(name: str, target: str) -> tuple[str, dict[str, Any]]:
+def _replaced(spec: dict[str, Any]) -> bool:
+    """Whether it stands where the kernel it runs had been."""
+    return bool((spec.get("metadata") or {}).get("tachograph_replaced"))
+
+
+def _name(text: str) -> str:
+    """The name of a kernel, as Jupyter has it: a folder's, so no `..`."""
+    name = text.lower()
+    if not re.fullmatch(r"[a-z0-9_-][a-z0-9._-]*", name):
+        raise Misused(f"{text} is no name for a kernel: use letters, digits, dots and dashes, "
+                      "and no dot at the beginning")
+    return name
+
+
+def _refuse_others(target: str) -> None:
+    """What is there already must be ours, or nothing."""
+    if os.path.isdir(target) and os.listdir(target) and not _is_ours(_load(target)):
+        raise Refused(f"{target} is not of tachograph and stays: choose another --name, or remove "
+                      f"it with `jupyter kernelspec remove {os.path.basename(target)}`")
+
+
+def _metadata(inner: dict[str, Any], replaced: bool) -> dict[str, Any]:
+    """What the inner kernel says of itself, where it holds for ours too."""
+    metadata = dict(inner.get("metadata") or {})
+    metadata.pop("tachograph_replaced", None)
+    known = metadata.pop("supported_encryption", None)  # a text or a list
+    if "curve" in [str(one).lower() for one in (known if isinstance(known, list) else [known])]:
+        metadata["supported_encryption"] = "curve"  # ours knows no other
+    return metadata | ({"tachograph_replaced": True} if replaced else {})
+
+
+def _inner(name: str, target: str, in_place: bool) -> tuple[str, dict[str, Any]]:
     """The folder and the content of the kernelspec that is to be run and recorded.
 
     Where `name` is recorded already, these are of the kernel behind it: none is recorded twice.
@@ -104,7 +135,9 @@ def _inner(name: str, target: str) -> tuple[str, dict[str, Any]]:
     if os.path.basename(target) == name.lower() and _load(kept):
         return kept, _load(kept)  # in place already: what it stands in for
     try:
-        found = manager.get_kernel_spec(name)
+        # the one whose place is taken, even where Jupyter finds another of its name first
+        found = (KernelSpec.from_resource_dir(target) if in_place and _load(target)
+                 else manager.get_kernel_spec(name))
     except NoSuchKernel:
         known = ", ".join(sorted(manager.find_kernel_specs())) or "none"
         raise Refused(f"there is no kernel {name}, but: {known}") from None
@@ -131,14 +164,14 @@ def _install(options: argparse.Namespace) -> None:
         raise Refused("the executable is not installed beside this package and not on PATH")
     if options.in_place and options.name:
         raise Misused("--in-place keeps the kernel's own name: leave --name out")
-    name = (options.kernel if options.in_place else options.name or "tachograph").lower()
-    if not re.fullmatch(r"[a-z0-9._-]+", name):
-        raise Misused(f"{name} is no name for a kernel: use letters, digits, dots and dashes")
+    name = _name(options.kernel if options.in_place else options.name or "tachograph")
     target = os.path.join(_kernels_folder(options), name)
-    replaced = bool(_load(target).get("metadata", {}).get("tachograph_replaced"))
-    folder, inner = _inner(options.kernel, target)
-    if not options.in_place and _load(target) and not _is_ours(_load(target)):
-        raise Refused(f"{target} is a kernel of its own: choose another --name, or --in-place")
+    if os.path.islink(target):
+        raise Refused(f"{target} is a link: remove it, or choose another --name")
+    replaced = _replaced(_load(target))
+    folder, inner = _inner(options.kernel, target, options.in_place)
+    if os.path.realpath(folder) != os.path.realpath(target) or not options.in_place:
+        _refuse_others(target)
 
     os.makedirs(target, exist_ok=True)
     kept = os.path.join(target, "inner")
@@ -149,8 +182,7 @@ def _install(options: argparse.Namespace) -> None:
         if not _load(kept):
             _save(kept, inner)
         folder = kept
-    elif folder != kept and _load(os.path.dirname(folder)).get("metadata", {}).get(
-            "tachograph_replaced"):
+    elif folder != kept and _replaced(_load(os.path.dirname(folder))):
         folder = os.path.dirname(folder)  # this stays when the original is restored
     logos = kept if options.in_place else os.path.join(
         os.path.dirname(exe), "..", "share", "jupyter", "kernels", "tachograph")
@@ -172,16 +204,17 @@ def _install(options: argparse.Namespace) -> None:
         "display_name": shown,
         "language": inner["language"],
         "interrupt_mode": inner.get("interrupt_mode", "signal"),
-        "env": inner.get("env", {}),
-        "metadata": inner.get("metadata", {}) | (
-            {"tachograph_replaced": True} if replaced else {}),
+        # the rest is set for the inner kernel when it is started: $PATH would be put in twice
+        "env": {name: value for name, value in (inner.get("env") or {}).items()
+                if name.startswith(("JUMPER_", "TACHOGRAPH_"))},
+        "metadata": _metadata(inner, replaced),
     } | ({"kernel_protocol_version": inner["kernel_protocol_version"]}
          if inner.get("kernel_protocol_version") else {}))
     print(f'installed kernel {name}, "{shown}", in {target}; it runs and records {options.kernel}')
 
 
 def _uninstall(options: argparse.Namespace) -> None:
-    name = (options.name or "tachograph").lower()
+    name = _name(options.name or "tachograph")
     if options.user or options.sys_prefix or options.prefix:
         places = [_kernels_folder(options)]
     else:
@@ -192,10 +225,10 @@ def _uninstall(options: argparse.Namespace) -> None:
     if not found:
         raise Refused(f"there is no kernel {name} in {' or '.join(places)}")
     target = found[0]
-    if not _is_ours(_load(target)):
+    if not _is_ours(_load(target)) or os.path.islink(target):
         raise Refused(f"{target} is not a kernel of tachograph: it stays")
     kept = os.path.join(target, "inner")
-    if _load(target).get("metadata", {}).get("tachograph_replaced") and _load(kept):
+    if _replaced(_load(target)) and _load(kept):
         aside = target + ".removed"
         os.rename(target, aside)
         os.rename(os.path.join(aside, "inner"), target)
@@ -221,7 +254,8 @@ def main(args: list[str] | None = None) -> int:
         print(f"tachograph {word}: {error}", file=sys.stderr)
         return 2 if isinstance(error, Misused) else 1
     except OSError as error:
-        print(f"tachograph {word}: {error.filename}: {error.strerror}", file=sys.stderr)
+        said = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        print(f"tachograph {word}: {said}", file=sys.stderr)
         return 1
     return 0
 

@@ -29,8 +29,9 @@ def kernels(tmp_path):
     (folder / "calm").mkdir(parents=True)
     (folder / "calm" / "kernel.json").write_text(json.dumps({
         "argv": ["python", "-m", "calm", "-f", "{connection_file}"], "display_name": "Calm",
-        "language": "calm", "interrupt_mode": "message", "env": {"CALM": "1"},
-        "metadata": {"debugger": True}}))
+        "language": "calm", "interrupt_mode": "message",
+        "env": {"CALM": "1:${PATH}", "TACHOGRAPH_CODE": "0"},
+        "metadata": {"debugger": True, "supported_encryption": "curve"}}))
     (folder / "calm" / "logo-64x64.png").write_bytes(b"calm")
     return folder
 
@@ -76,7 +77,8 @@ def test_install_refers_to_the_inner_kernel(kernels, place):
         "argv": [str(SCRIPTS / "tachograph"), "kernel", "-f", "{connection_file}",
                  "--spec", str(kernels / "calm"), "--python", sys.executable],
         "display_name": "tachograph (Calm)", "language": "calm", "interrupt_mode": "message",
-        "env": {"CALM": "1"}, "metadata": {"debugger": True}}
+        "env": {"TACHOGRAPH_CODE": "0"},
+        "metadata": {"debugger": True, "supported_encryption": "curve"}}
     assert (kernels / "recorded" / "logo-64x64.png").read_bytes()[:4] == b"\x89PNG"
     before = spec_of(kernels / "recorded")
     assert install("--kernel", "calm", "--user", "--name", "recorded", **place).returncode == 0
@@ -128,7 +130,12 @@ def test_uninstall(kernels, place):
 @pytest.mark.parametrize("args, status, sentence", [
     (["--kernel", "absent"], 1, "there is no kernel absent, but: "),
     (["--kernel", "calm", "--name", "a b"], 2, "a b is no name for a kernel"),
-    (["--kernel", "calm", "--name", "calm"], 1, "calm is a kernel of its own"),
+    (["--kernel", "calm", "--name", ".."], 2, ".. is no name for a kernel"),
+    (["--kernel", "calm", "--name", "a/b"], 2, "a/b is no name for a kernel"),
+    (["--kernel", "..", "--in-place"], 2, ".. is no name for a kernel"),
+    (["--kernel", "calm", "--name", "calm"], 1, "calm is not of tachograph and stays"),
+    (["uninstall", "--name", ".."], 2, ".. is no name for a kernel"),
+    (["uninstall", "--name", "../kernels"], 2, "../kernels is no name for a kernel"),
     (["--kernel", "calm", "--in-place", "--name", "x"], 2, "leave --name out"),
     (["--kernl", "calm"], 2, "unrecognized arguments: --kernl calm"),
     (["uninstall", "bogus"], 2, "unrecognized arguments: bogus"),
