@@ -11,7 +11,9 @@ import ctypes.util
 import json
 import pathlib
 import re
+import shutil
 import struct
+import subprocess
 import sys
 
 MAGIC = bytes.fromhex("89544752")
@@ -274,9 +276,49 @@ def check_lists(root):
     assert written <= set(events), written - set(events)
 
 
+def check_notebook_page(root):
+    """tachograph.7 names each magic, each word of a notebook and each setting that the code knows."""
+    page = (root / "man/tachograph.7").read_text()
+    magics = re.findall(r'\[TG_NAME_\w+\] = \{?\s*(?:\.name = )?"(\w+)"',
+                        (root / "src/mark/magics.c").read_text() + (root / "src/mark/words.c").read_text())
+    words = re.findall(r'\.name = "([a-z]+)",', (root / "src/mark/words.c").read_text())
+    setting_c = (root / "src/mark/setting.c").read_text()
+    settings = re.findall(r'\.name = "([\w-]+)"', setting_c)
+    variables = re.findall(r'"((?:TACHOGRAPH|JUMPER)_\w+)"', setting_c)
+    assert len(set(magics)) == 8 and len(words) >= 8 and len(settings) == 6 and len(variables) >= 9
+    items = re.findall(r"^\.It (?:Ic|Cm) %*([\w-]+)", page, re.M)
+    for name in [*magics, *words, *settings]:
+        assert name in items, f"tachograph.7 does not explain {name}"
+    examples = re.findall(r"^\.Dl %+(\S+)(?: (\w+))?", page, re.M)
+    for magic in set(magics) - {"tacho"}:
+        assert magic in [e[0] for e in examples], f"tachograph.7 has no example of {magic}"
+    for word in words:
+        if word not in magics:
+            assert ("tacho", word) in examples, f"tachograph.7 has no example of {word}"
+    for variable in variables:
+        assert re.search(rf"\b{variable}\b", page), f"tachograph.7 does not name {variable}"
+    # defaults and bounds are those of the table
+    for name, text in re.findall(r'\.name = "([\w-]+)"(.*?)\n\t\},', setting_c, re.S):
+        item = re.search(rf"^\.It Cm {name}$(.*?)(?=^\.It|^\.El)", page, re.M | re.S)[1]
+        otherwise = re.search(r'\.otherwise = "([\w.]+)"', text)[1]
+        assert re.search(rf"else\s+(\.Cm )?{re.escape(otherwise)}\b", item), (name, otherwise)
+
+
+def check_form(root):
+    """mandoc has nothing to say but that pages which are not installed are not installed."""
+    if not shutil.which("mandoc"):
+        return
+    for path in sorted((root / "man").glob("tachograph*.[0-9]")):
+        said = subprocess.run(["mandoc", "-Tlint", path], capture_output=True, text=True).stdout
+        said = [line for line in said.splitlines() if "referenced manual not found" not in line]
+        assert not said, "\n".join(said)
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     check_lists(root)
+    check_notebook_page(root)
+    check_form(root)
     golden = sorted((root / "tests/golden").glob("recording-*.tacho"))
     assert golden
     for path in golden:
