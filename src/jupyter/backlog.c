@@ -36,6 +36,7 @@ struct held {
 	zmq_msg_t frame;
 	struct tg_backlog *of;
 	size_t bytes;
+	unsigned part;
 };
 
 /* Called by libzmq, in its own thread mostly, when the last client has the frame or is gone. */
@@ -47,6 +48,8 @@ static void let_go(void *data, void *hint)
 	zmq_msg_close(&h->frame);
 	atomic_fetch_sub(&h->of->bytes, h->bytes);
 	atomic_fetch_sub(&h->of->messages, 1);
+	atomic_fetch_sub(&h->of->bytes_of[h->part], h->bytes);
+	atomic_fetch_sub(&h->of->messages_of[h->part], 1);
 	atomic_fetch_add(&h->of->freed, h->bytes);
 	free(h);
 }
@@ -94,6 +97,9 @@ void tg_backlog_add(struct tg_backlog *b, struct tg_msg *m)
 	zmq_msg_close(&m->frame[largest]);
 	atomic_fetch_add(&b->bytes, h->bytes);
 	atomic_fetch_add(&b->messages, 1);
+	h->part = b->now_of;
+	atomic_fetch_add(&b->bytes_of[h->part], h->bytes);
+	atomic_fetch_add(&b->messages_of[h->part], 1);
 	if (zmq_msg_init_data(&m->frame[largest], zmq_msg_data(&h->frame), zmq_msg_size(&h->frame),
 		    let_go, h))
 		tg_out_of_memory();
@@ -232,7 +238,7 @@ static void cut_one(struct tg_backlog *b, int fd, int64_t inode)
 
 static void cut(struct tg_backlog *b, const struct tg_conn *conn, int64_t now)
 {
-	size_t bytes = atomic_load(&b->bytes), messages = atomic_load(&b->messages);
+	size_t bytes = atomic_load(&b->bytes);
 	const struct tg_backlog_peer *slowest = NULL;
 
 	for (size_t i = 0; i < b->n_peers; i++) {
@@ -248,15 +254,17 @@ static void cut(struct tg_backlog *b, const struct tg_conn *conn, int64_t now)
 	if (!b->cut && slowest && bytes > TG_BACKLOG_MOST)
 		each_client(b, conn, (int64_t)slowest->inode, cut_one);
 	if (b->cut) {
-		b->bytes_then = bytes;
-		b->messages_then = messages;
+		b->bytes_then = atomic_load(&b->bytes_of[b->now_of]);
+		b->messages_then = atomic_load(&b->messages_of[b->now_of]);
+		b->now_of ^= 1; /* what comes now waits for others */
 	}
 }
 
 /* What was freed since they were disconnected: it waited for them. */
 static void account(struct tg_backlog *b)
 {
-	size_t bytes = atomic_load(&b->bytes), messages = atomic_load(&b->messages);
+	size_t bytes = atomic_load(&b->bytes_of[b->now_of ^ 1]),
+	       messages = atomic_load(&b->messages_of[b->now_of ^ 1]);
 
 	bytes = b->bytes_then - TG_MIN(bytes, b->bytes_then);
 	messages = b->messages_then - TG_MIN(messages, b->messages_then);

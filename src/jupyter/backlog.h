@@ -25,6 +25,7 @@
 struct tg_backlog {
 	/* changed by the thread of libzmq that sent a message, too */
 	_Atomic size_t bytes, messages; /* that wait */
+	_Atomic size_t bytes_of[2], messages_of[2]; /* those published before and since a cut */
 	_Atomic size_t freed; /* bytes let go; its user resets it */
 
 	struct tg_backlog_peer {
@@ -38,6 +39,7 @@ struct tg_backlog {
 	size_t n_peers;
 	int64_t look_ns; /* the next look at the clients; 0: there is no reason to look */
 
+	unsigned now_of; /* which of them is counted in */
 	unsigned cut; /* clients disconnected at the last look */
 	size_t bytes_then, messages_then; /* that waited when that was done */
 
