@@ -124,13 +124,19 @@ static int run_tacho(struct request *q, char *rest)
 	return tg_word_run(w, &q->c, n, word);
 }
 
-static void help(struct request *q, enum tg_magic_name name)
+/* Returns enum tg_word_result; `word` is of `tacho`, or "". */
+static int help(struct request *q, enum tg_magic_name name, char *word)
 {
+	char *argv[] = { (char *)"help", word, NULL };
 	struct tg_buf out = TG_BUF_INIT;
+
+	if (*word)
+		return tg_run_help(&q->c, 2, argv);
 
 	tg_magic_help(name, &out);
 	q->c.out.text(q->c.out.ctx, out.data, out.len);
 	tg_buf_release(&out);
+	return TG_WORD_OK;
 }
 
 static int run_magic(struct request *q, struct tg_jumper *j, enum tg_magic_name name, char *rest)
@@ -150,9 +156,9 @@ static void magics(struct request *q, struct tg_jumper *j)
 		char *rest = tg_xmemdup0(code + m.args, m.args_len);
 
 		q->c.err.text[0] = '\0';
-		if (m.question)
-			help(q, m.name);
-		else if (run_magic(q, j, m.name, rest) != TG_WORD_OK && q->c.err.text[0])
+		if ((m.question ? help(q, m.name, rest) : run_magic(q, j, m.name, rest)) !=
+				TG_WORD_OK &&
+			q->c.err.text[0])
 			tg_messages_error(q->messages, q->c.err.text);
 		free(rest);
 		if (m.whole) /* JUmPER ignores what else is in the cell */

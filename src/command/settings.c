@@ -187,7 +187,7 @@ int tg_run_mark(struct tg_command *c, int argc, char **argv)
 
 		if (!equals || equals == argv[i]) {
 			tg_err_set(&c->err, -EINVAL,
-				"Behind the name of a mark come key=value "
+				"Behind the name of a mark come KEY=VALUE "
 				"pairs");
 			rc = TG_WORD_USAGE;
 			break;

@@ -30,14 +30,35 @@ static enum tg_magic_name find(const char *s, size_t len)
 	return (enum tg_magic_name)i;
 }
 
-/* "%%display_graph_for_index 3", "%tacho show --json", "?%tacho", "%tacho?"; signs or 0 */
+static bool is_word(const char *code, size_t at, size_t end)
+{
+	while (at < end && !tg_text_blank(code[at]))
+		at++;
+	return at == end;
+}
+
+/* Cut up to two question marks off the end. Whether there was one. */
+static bool cut_question(const char *code, size_t start, size_t *end)
+{
+	size_t was = *end;
+
+	while (*end > start && was - *end < 2 && code[*end - 1] == '?')
+		(*end)--;
+	return *end < was;
+}
+
+/*
+ * "%%display_graph_for_index 3", "%tacho show --json", "?%tacho", "%tacho?", "%tacho show?"; signs
+ * or 0. What stands behind `tacho` in a question is one word.
+ */
 static int read_line(const char *code, struct tg_text_line line, struct tg_magic_line *out)
 {
 	size_t at = line.at, start;
 	int signs = 0;
 
 	*out = (struct tg_magic_line){ .question = code[at] == '?' };
-	at += out->question;
+	for (int i = 0; i < 2 && at < line.end && code[at] == '?'; i++)
+		at++;
 	while (at < line.end && code[at] == '%' && signs < 2) {
 		signs++;
 		at++;
@@ -48,13 +69,16 @@ static int read_line(const char *code, struct tg_text_line line, struct tg_magic
 	out->name = find(code + start, at - start);
 	if (!signs || out->name == TG_NAMES)
 		return 0;
-	if (!out->question && at < line.end && code[at] == '?') {
+	if (at < line.end && code[at] == '?') {
+		if (out->question || !cut_question(code, at, &line.end) || at < line.end)
+			return 0;
 		out->question = true;
-		at++;
 	}
 	while (at < line.end && tg_text_blank(code[at]))
 		at++;
-	if (out->question && at < line.end)
+	if (at < line.end && out->name == TG_NAME_TACHO && is_word(code, at, line.end))
+		out->question |= cut_question(code, at, &line.end);
+	else if (out->question && at < line.end)
 		return 0;
 	out->args = at;
 	out->args_len = line.end - at;

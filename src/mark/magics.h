@@ -28,7 +28,7 @@ const char *tg_magic_name(enum tg_magic_name name);
 
 struct tg_magic_line {
 	enum tg_magic_name name;
-	bool question; /* `%name?` or `?%name`: asks for help */
+	bool question; /* `%name?`, `?%name`, `%tacho WORD?`: asks for help */
 	/* Two signs in the first magic: the rest of the cell is its; not so `%%tacho WORD …`. */
 	bool whole;
 	size_t args, args_len; /* what stands behind the name, without blanks around; in the text */

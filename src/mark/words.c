@@ -56,7 +56,7 @@ static const struct tg_word table[TG_WORDS] = {
 	},
 	[TG_WORD_MARK] = {
 		.name = "mark",
-		.usage = "NAME [key=value…]",
+		.usage = "NAME [KEY=VALUE…]",
 		.help = "put a name to this moment of the recording",
 		.example = "loaded rows=4000",
 		.where = TG_IN_NOTEBOOK,

@@ -449,7 +449,7 @@ static void test_tacho(void)
 	complains("%tacho show --span", "--span needs a value\n");
 	complains("%tacho show 'x", "A quote is open, or there are too many words\n");
 	complains("%tacho mark", "A mark needs a name: mark loaded\n");
-	complains("%tacho mark x y", "Behind the name of a mark come key=value pairs\n");
+	complains("%tacho mark x y", "Behind the name of a mark come KEY=VALUE pairs\n");
 	complains("%tacho mark x", "Nothing is recorded now\n");
 	complains("%tacho export",
 		"Where to? Say -o with a name that ends in .csv or .json, or -o - "
