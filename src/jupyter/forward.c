@@ -146,7 +146,8 @@ static void route_request(struct tg_proxy *p, enum tg_channel channel, struct tg
 			p->restart =
 				tg_jscan_literal(tg_msg_member(m, TG_CONTENT, "restart"), "true");
 			p->shutting = true;
-		}
+		} else if (channel == TG_SHELL)
+			tg_complete_request(r, m);
 	}
 	pass(p, m, p->inner.socket[channel]);
 }
@@ -212,6 +213,8 @@ static void route_reply(struct tg_proxy *p, enum tg_channel channel, struct tg_m
 	if (r) {
 		if (channel == TG_SHELL && tg_request_is(r, "execute_request"))
 			keep = tg_cell_reply(p, r, m);
+		else if (channel == TG_SHELL)
+			tg_complete_reply(p, r, m);
 		r->replied = true; /* not sooner: what is kept may go now, and r with its last */
 	}
 	if (channel == TG_SHELL)

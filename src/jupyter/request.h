@@ -49,6 +49,8 @@ struct tg_request {
 	int64_t count; /* execution count; -1: unknown */
 	const char *status; /* "ok", "error", "aborted", "died"; NULL: not known yet */
 
+	size_t cursor; /* complete_request, inspect_request: a byte of `code` */
+
 	/* magics, and what the worker is asked for */
 	struct tg_magic magic;
 	bool answer_due; /* the reply waits for the worker's answer, or for a sentence of ours */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the parts of the proxy share, for the files of this folder only: proxy.c has the start and
- * the loop, forward.c the messages, emit.c those of our own, cell.c the cells, ask.c the worker's
- * answers, usage.c usage_request, death.c the end.
+ * the loop, forward.c the messages, emit.c those of our own, cell.c the cells, complete.c
+ * completion, ask.c the worker's answers, usage.c usage_request, death.c the end.
  */
 #ifndef TG_JUPYTER_STATE_H
 #define TG_JUPYTER_STATE_H
@@ -122,6 +122,10 @@ void tg_cell_started(struct tg_proxy *p, struct tg_request *r); /* execute_input
 bool tg_cell_reply(struct tg_proxy *p, struct tg_request *r, const struct tg_msg *m);
 bool tg_cell_idle(struct tg_proxy *p, struct tg_request *r);
 void tg_cell_died(struct tg_proxy *p, struct tg_request *r, const char *status);
+
+/* complete.c: completion and inspection on their way. What is ours is put into the reply. */
+void tg_complete_request(struct tg_request *r, const struct tg_msg *m);
+void tg_complete_reply(struct tg_proxy *p, const struct tg_request *r, struct tg_msg *m);
 
 /* ask.c: the worker. */
 void tg_ask_magic(struct tg_proxy *p, struct tg_request *r);
