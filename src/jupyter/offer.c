@@ -224,9 +224,9 @@ static bool offer_settings(struct piece typed, struct tg_offer *o)
 			add_if(o, (struct piece){ text, (size_t)len }, typed);
 		}
 	} else {
-		int i = tg_setting_find(typed.at, typed.len - value.len - 1);
+		enum tg_setting_name name = tg_setting_find(typed.at, typed.len - value.len - 1);
 
-		words = i == TG_SETTINGS ? NULL : tg_setting((enum tg_setting_name)i)->words;
+		words = name == TG_SETTINGS ? NULL : tg_setting(name)->words;
 		o->start = o->end - value.len;
 		for (size_t len; words && *words; words += len + strspn(words + len, ", ")) {
 			len = strcspn(words, ",");
@@ -338,9 +338,8 @@ bool tg_offer(const char *code, size_t len, size_t at, struct tg_offer *out)
 		return offer_words(typed, out);
 	while (tg_text_blank(p[-1]))
 		p--;
-	while (!tg_text_blank(p[-before.len - 1]))
-		before.len++;
-	before.at = p - before.len;
+	for (before.at = p; !tg_text_blank(before.at[-1]); before.len++)
+		before.at--;
 	word = find_word(first);
 	return word && offer_arguments(word, before, typed, out);
 }
