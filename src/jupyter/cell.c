@@ -236,7 +236,11 @@ static void end(struct tg_proxy *p, struct tg_request *r, const char *status)
 bool tg_cell_reply(struct tg_proxy *p, struct tg_request *r, const struct tg_msg *m)
 {
 	struct tg_bytes status = tg_msg_member(m, TG_CONTENT, "status");
+	int64_t count = tg_jscan_int(tg_msg_member(m, TG_CONTENT, "execution_count"), -1);
 
+	/* where it overtakes execute_input */
+	if (!r->begun && r->store && count >= 0 && !r->subshell.len)
+		r->count = p->count = count;
 	if (tg_jscan_is(status, "ok"))
 		end(p, r, "ok");
 	else if (tg_jscan_is(status, "error"))

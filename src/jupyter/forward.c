@@ -13,6 +13,8 @@
 
 #include "base/mem.h"
 
+#define REPLY_MS 2 /* how long an idle waits for the reply that was sent before it */
+
 static void pass(struct tg_proxy *p, struct tg_msg *m, void *socket)
 {
 	int ret;
@@ -241,6 +243,22 @@ void tg_forward_reply(struct tg_proxy *p, enum tg_channel channel)
 	}
 }
 
+/*
+ * The reply, which alone says how the cell ended, was sent before the idle and on another socket:
+ * it is here, or within a moment. p->msg is in use.
+ */
+static void take_reply(struct tg_proxy *p)
+{
+	zmq_pollitem_t item = { p->inner.socket[TG_SHELL], 0, ZMQ_POLLIN, 0 };
+	struct tg_msg idle = p->msg;
+
+	p->msg = (struct tg_msg)TG_MSG_INIT;
+	if (zmq_poll(&item, 1, REPLY_MS) > 0)
+		tg_forward_reply(p, TG_SHELL);
+	tg_msg_release(&p->msg);
+	p->msg = idle;
+}
+
 /* What the user's kernel says on iopub about a request that we know. */
 static void route_output(
 	struct tg_proxy *p, struct tg_request *r, struct tg_bytes type, struct tg_msg *m)
@@ -255,6 +273,8 @@ static void route_output(
 		if (cell && tg_jscan_is(state, "busy"))
 			tg_cell_busy(p, r);
 		if (tg_jscan_is(state, "idle")) {
+			if (cell && !r->replied)
+				take_reply(p);
 			keep = cell && tg_cell_idle(p, r);
 			r->idle = true;
 		}

@@ -229,6 +229,28 @@ static void test_reply_before_busy(void)
 	strike(&s);
 }
 
+/* What has no error on iopub, as a usage error of IPython, failed by its reply alone. */
+static void test_idle_before_reply(void)
+{
+	struct scene s;
+
+	set_scene(&s);
+	s.r->kind = TG_CELL_CODE;
+	s.r->magic.kind = TG_MAGIC_NONE;
+	s.r->answer_due = false;
+	s.r->begun = s.r->started = true;
+	s.r->pinned = true;
+	say(s.kernel[TG_SHELL], &s.p.sign, "execute_reply", "{\"status\":\"error\"}");
+	say(s.kernel[TG_IOPUB], &s.p.sign, "status", "{\"execution_state\":\"idle\"}");
+	tg_forward_iopub(&s.p);
+	T_EQ_S(s.r->status, "error");
+	T_EQ_I(count(s.front[TG_SHELL]), 1);
+	T_EQ_I(count(s.front[TG_IOPUB]), 1);
+	s.r->pinned = false;
+	tg_requests_remove(&s.p.requests, s.r);
+	strike(&s);
+}
+
 int main(void)
 {
 	test_replies();
@@ -236,5 +258,6 @@ int main(void)
 	test_fault_after_reply();
 	test_no_input();
 	test_reply_before_busy();
+	test_idle_before_reply();
 	return t_done();
 }
