@@ -112,9 +112,13 @@ static int make_conn(struct tg_inner *in, const struct tg_inner_start *start, st
 	in->conn.ip = in->conn.ipc ? tg_buf_detach(&ip) : tg_xstrdup("127.0.0.1");
 	for (int i = 0; i < TG_N_CHANNELS; i++)
 		in->conn.port[i] = i + 1;
+	tg_buf_release(&ip);
+	if (!in->conn.ipc && start->outer->curve_secret)
+		return tg_err_set(err, -EPROTONOSUPPORT,
+			"the connection is to be encrypted, and the kernel behind can be reached "
+			"over tcp only, where it would not be");
 	if (!in->conn.ipc)
 		ret = tg_inner_free_ports(in->conn.port);
-	tg_buf_release(&ip);
 	return ret ? tg_err_set(err, ret, "no free port: %s", strerror(-ret)) : 0;
 }
 
