@@ -43,8 +43,12 @@ static int compare_i64(const void *a, const void *b)
 
 static void load_lives(struct tg_peaks *p, const struct tg_recording *r, uint32_t session)
 {
-	p->birth = tg_xcalloc(r->n_lives + 1, sizeof(*p->birth));
-	p->death = tg_xcalloc(r->n_lives + 1, sizeof(*p->death));
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_lives; i++)
+		n += r->life[i].session == session;
+	p->birth = tg_xcalloc(n + 1, sizeof(*p->birth));
+	p->death = tg_xcalloc(n + 1, sizeof(*p->death));
 	for (size_t i = 0; i < r->n_lives; i++) {
 		if (r->life[i].session != session)
 			continue;
@@ -62,10 +66,14 @@ int tg_peaks_of(struct tg_recording *r, uint32_t session, struct tg_peaks **peak
 	int rc = 0;
 
 	if (!s->peaks) {
-		l.peaks = s->peaks = tg_xcalloc(1, sizeof(*s->peaks));
-		load_lives(s->peaks, r, session);
+		l.peaks = tg_xcalloc(1, sizeof(*l.peaks));
+		load_lives(l.peaks, r, session);
 		rc = tg_reader_processes(r->reader, session, INT64_MIN, INT64_MAX, each_cell, &l);
 		tg_map_release(&l.last);
+		if (rc < 0)
+			tg_peaks_free(l.peaks); /* some of them would be taken for all */
+		else
+			s->peaks = l.peaks;
 	}
 	*peaks = s->peaks;
 	return TG_MIN(rc, 0);
