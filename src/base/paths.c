@@ -33,8 +33,9 @@ static int make_private(const char *path, struct tg_err *err)
 		return tg_err_set(err, -ENOTDIR, "%s is not a folder", path);
 	if (st.st_uid != geteuid())
 		return tg_err_set(err, -EPERM, "%s belongs to another user", path);
-	if ((st.st_mode & 077) && chmod(path, 0700) < 0)
-		return tg_err_set(err, -errno, "cannot make %s private: %s", path, strerror(errno));
+	/* whoever made it so may want it so: it is not ours to change */
+	if (st.st_mode & 077)
+		return tg_err_set(err, -EPERM, "%s is open to others", path);
 	return 0;
 }
 
@@ -59,14 +60,19 @@ static int probe(const char *folder, struct tg_err *err)
 int tg_paths_runtime(struct tg_buf *out, struct tg_err *err)
 {
 	const char *chosen = env_dir("TACHOGRAPH_RUNTIME_DIR");
+	const char *told = env_dir(TG_PATHS_RUNTIME_TOLD);
 	const char *base[] = { env_dir("XDG_RUNTIME_DIR"), env_dir("TMPDIR"), "/tmp" };
 	struct tg_buf path = TG_BUF_INIT;
 	struct tg_err why = { 0 };
 	int r = -ENOENT;
 
 	/* who started us found room there: what counts now is that both mean the same folder */
-	if (chosen) {
-		tg_buf_adds(&path, chosen);
+	if (told) {
+		tg_buf_adds(&path, told);
+		r = make_private(path.data, &why);
+	} else if (chosen) {
+		/* what is in a folder of the user's is not ours: one of our own in it */
+		tg_buf_addf(&path, "%s/tachograph", chosen);
 		r = make_private(path.data, &why);
 	}
 	/* a login's runtime folder may be gone or not ours (sudo, batch jobs): then /tmp serves */

@@ -14,9 +14,14 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+/* The variable by which one of us tells another it starts which runtime folder it uses. */
+#define TG_PATHS_RUNTIME_TOLD "_TACHOGRAPH_RUNTIME"
+
 /*
- * Append the runtime folder's path, made when absent. Except of $TACHOGRAPH_RUNTIME_DIR, a file is
- * written to see that there is room. Returns 0, or -errno with a sentence about the last one.
+ * Append the runtime folder's path, made when absent: that which was told, else `tachograph` in
+ * $TACHOGRAPH_RUNTIME_DIR, else the first of the others in which there is room, which a file is
+ * written to see. One that others may look into is refused. Returns 0, or -errno with a sentence
+ * about the last one.
  */
 int tg_paths_runtime(struct tg_buf *out, struct tg_err *err);
 

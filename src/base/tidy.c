@@ -56,6 +56,16 @@ void tg_tidy_remove_folder(int parent, const char *name)
 	unlinkat(parent, name, AT_REMOVEDIR);
 }
 
+/* "k-" and sixteen hexadecimal digits, then nothing or "-PID". */
+static bool is_folder_of_ours(const char *name)
+{
+	const char *id = name + strlen(FOLDER), *rest = id + 16;
+
+	if (strncmp(name, FOLDER, strlen(FOLDER)) != 0 || strspn(id, "0123456789abcdef") != 16)
+		return false;
+	return !*rest || (*rest == '-' && !rest[1 + strspn(rest + 1, "0123456789")]);
+}
+
 static bool tidy_folder(int parent, const char *name)
 {
 	int fd = tg_tidy_lock_folder(parent, name);
@@ -107,7 +117,7 @@ int tg_tidy_runtime(const char *folder)
 	for (int i = 0; dir && i < TIDY_MAX && (e = readdir(dir)); i++) {
 		size_t len = strlen(e->d_name), end = strlen(LOCK_END);
 
-		if (!strncmp(e->d_name, FOLDER, strlen(FOLDER)))
+		if (is_folder_of_ours(e->d_name))
 			removed += tidy_folder(dirfd(dir), e->d_name);
 		else if (len > end && !strcmp(e->d_name + len - end, LOCK_END))
 			removed += tidy_lock(dirfd(dir), e->d_name);

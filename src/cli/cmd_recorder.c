@@ -3,6 +3,7 @@
  */
 #include <getopt.h>
 
+#include "base/paths.h"
 #include "cli/cli.h"
 #include "recorder/recorder.h"
 
@@ -57,7 +58,7 @@ int tg_cmd_recorder(int argc, char **argv)
 			o.what = optarg;
 			break;
 		case 't':
-			setenv("TACHOGRAPH_RUNTIME_DIR", optarg, 1);
+			setenv(TG_PATHS_RUNTIME_TOLD, optarg, 1);
 			break;
 		default:
 			return TG_EXIT_USAGE;

@@ -77,7 +77,9 @@ int tg_lock_name(struct tg_buf *out, const char *file, struct tg_err *err)
 
 void tg_lock_drop(const char *path, int lock)
 {
-	unlink(path);
+	/* after a removal of the folder another's may be there by now */
+	if (tg_lock_is_there(path, lock))
+		unlink(path);
 	close(lock);
 }
 

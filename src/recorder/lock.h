@@ -26,7 +26,7 @@ int tg_lock_name(struct tg_buf *out, const char *file, struct tg_err *err);
 /* Whether `path` still names the file of a lock that we hold: it may have been removed. */
 bool tg_lock_is_there(const char *path, int lock);
 
-/* Remove the file and let go. */
+/* Remove the file, if it is still that of the lock, and let go. */
 void tg_lock_drop(const char *path, int lock);
 
 /*

@@ -302,7 +302,32 @@ static void prune(struct tg_output *o)
 	free(folder);
 }
 
-/* Whether somebody has deleted the file. */
+/*
+ * The lock goes with the runtime folder, as at the end of a login: then take it again, where that
+ * folder is now. False when another has it: the file is the other's from then on.
+ */
+static bool keep_lock(struct work *w)
+{
+	struct tg_buf path = TG_BUF_INIT;
+	int lock = -ENOENT;
+
+	if (tg_lock_is_there(w->lock_path.data, w->lock))
+		return true;
+	if (tg_lock_name(&path, w->o->state.file, NULL) == 0) /* only this thread writes it */
+		lock = tg_lock_take(path.data, NULL);
+	if (lock >= 0) {
+		struct tg_buf old = w->lock_path;
+
+		close(w->lock);
+		w->lock = lock;
+		w->lock_path = path;
+		path = old;
+	}
+	tg_buf_release(&path);
+	return lock != -EWOULDBLOCK;
+}
+
+/* Whether somebody has deleted the file, or writes it in our place. */
 static void look_at_name(struct work *w)
 {
 	int64_t now = tg_mono_ns();
@@ -310,7 +335,7 @@ static void look_at_name(struct work *w)
 	if (!w->has_name || now - w->looked_ns < LOOK_NS)
 		return;
 	w->looked_ns = now;
-	w->has_name = !tg_writer_is_deleted(w->writer);
+	w->has_name = !tg_writer_is_deleted(w->writer) && keep_lock(w);
 	if (w->has_name)
 		return;
 	pthread_mutex_lock(&w->o->lock);

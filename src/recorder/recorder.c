@@ -237,7 +237,9 @@ static void wait_for_something(struct recorder *r)
  */
 static bool close_the_door(struct recorder *r)
 {
-	unlink(r->socket_path.data);
+	/* the socket beside another's lock is the other's */
+	if (tg_lock_is_there(r->lock_path.data, r->lock))
+		unlink(r->socket_path.data);
 	if (!tg_clients_stop_listening(r->clients) || r->terminated || r->state.deleted)
 		return true;
 	r->lonely_since = 0;

@@ -83,6 +83,6 @@ def test_no_folder_at_all(start_in, tmp_path):
 
 def test_chosen_folder(start_in, tmp_path):
     """One that was named is not left for another."""
-    folder = tmp_path / "chosen"
-    kernel = start_in(FULL, folder, TACHOGRAPH_RUNTIME_DIR=str(folder))
+    folder = tmp_path / "chosen" / "tachograph"
+    kernel = start_in(FULL, folder, TACHOGRAPH_RUNTIME_DIR=str(folder.parent))
     check_unrecorded(kernel, f"cannot open {folder}/kernel-")

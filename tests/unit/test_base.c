@@ -188,12 +188,32 @@ static void test_paths(void)
 
 	/* what a starter found is not looked at again, other than whether it is there */
 	tg_buf_clear(&b);
-	tg_buf_addf(&b, "%s/chosen", dir);
-	setenv("TACHOGRAPH_RUNTIME_DIR", b.data, 1);
+	tg_buf_addf(&b, "%s/told", dir);
+	setenv(TG_PATHS_RUNTIME_TOLD, b.data, 1);
 	tg_buf_clear(&b);
 	T_EQ_I(tg_paths_runtime(&b, &err), 0);
-	T_OK(!strcmp(b.data + strlen(dir), "/chosen"));
+	T_OK(!strcmp(b.data + strlen(dir), "/told"));
 	rmdir(b.data);
+	unsetenv(TG_PATHS_RUNTIME_TOLD);
+
+	/* one of the user's is left as it is, with a folder of ours in it, which is private */
+	T_OK(chmod(dir, 0755) == 0);
+	setenv("TACHOGRAPH_RUNTIME_DIR", dir, 1);
+	tg_buf_clear(&b);
+	T_EQ_I(tg_paths_runtime(&b, &err), 0);
+	T_OK(!strcmp(b.data + strlen(dir), "/tachograph"));
+	T_OK(stat(dir, &st) == 0 && (st.st_mode & 0777) == 0755);
+	T_OK(chmod(b.data, 0755) == 0);
+	unsetenv("XDG_RUNTIME_DIR");
+	tg_buf_clear(&b);
+	T_EQ_I(tg_paths_runtime(&b, &err), 0);
+	T_OK(strstr(b.data, "/tachograph-") != NULL);
+	rmdir(b.data);
+	setenv("XDG_RUNTIME_DIR", dir, 1);
+	tg_buf_clear(&b);
+	tg_buf_addf(&b, "%s/tachograph", dir);
+	rmdir(b.data);
+	T_OK(chmod(dir, 0700) == 0);
 	setenv("TACHOGRAPH_RUNTIME_DIR", "/proc/nope", 1);
 	tg_buf_clear(&b);
 	T_EQ_I(tg_paths_runtime(&b, &err), 0);

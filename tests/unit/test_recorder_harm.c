@@ -88,10 +88,10 @@ static char *plant(const char *name)
 /* What killed recorders and kernels have left goes when another starts; what is in use stays. */
 static void test_stale_locks(void)
 {
-	enum { OLD, DEAD, DEAD_SOCKET, FOLDER, HELD, OTHER, N };
-	static const char *const name[N] = { "file-0123.lock", "dead.lock", "dead.sock", "k-0123",
-		"held.lock", "conn.json" };
-	static const bool stays[N] = { [HELD] = true, [OTHER] = true };
+	enum { OLD, DEAD, DEAD_SOCKET, FOLDER, HELD, OTHER, NOT_OURS, N };
+	static const char *const name[N] = { "file-0123.lock", "dead.lock", "dead.sock",
+		"k-0123456789abcdef", "held.lock", "conn.json", "k-means" };
+	static const bool stays[N] = { [HELD] = true, [OTHER] = true, [NOT_OURS] = true };
 	struct tg_mark *m;
 	char *path[N];
 	int held;
@@ -100,7 +100,7 @@ static void test_stale_locks(void)
 		path[i] = plant(name[i]);
 	unlink(path[FOLDER]);
 	T_EQ_I(mkdir(path[FOLDER], 0700), 0);
-	free(plant("k-0123/connection.json"));
+	free(plant("k-0123456789abcdef/connection.json"));
 	held = open(path[HELD], O_RDWR | O_CLOEXEC);
 	T_EQ_I(flock(held, LOCK_EX | LOCK_NB), 0);
 	m = start("tidy", getpid());
