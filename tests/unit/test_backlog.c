@@ -151,7 +151,8 @@ static void test_stalled(bool ipc)
 	}
 	T_EQ_I(failed, 0);
 	T_EQ_I(backlog.lost_clients, 1);
-	T_OK(backlog.lost_messages > 50 && (int)backlog.lost_messages <= sent);
+	/* how many depends on what the sockets held, and on what was published meanwhile */
+	T_OK(backlog.lost_messages > 10 && (int)backlog.lost_messages <= sent);
 	T_OK(backlog.lost_bytes > backlog.lost_messages * (BIG - 1));
 	T_OK(tg_backlog_tell(&backlog, &told));
 	T_OK(strstr(told.data, "tachograph: 1 client of this kernel did not keep up"));
