@@ -89,8 +89,14 @@ class Wire:
     def accept(self):
         while True:
             here, _ = self.listener.accept()
-            there = socket.create_connection(("127.0.0.1", self.to))
-            threading.Thread(target=self.pass_on, args=(here, there), daemon=True).start()
+            threading.Thread(target=self.pass_on, args=(here, self.there()), daemon=True).start()
+
+    def there(self):
+        while True:  # the kernel may not listen yet
+            try:
+                return socket.create_connection(("127.0.0.1", self.to))
+            except ConnectionRefusedError:
+                time.sleep(0.05)
 
     def pass_on(self, *ends):
         while True:
