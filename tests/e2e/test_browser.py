@@ -195,3 +195,11 @@ def test_live_notebook(lab):
     assert "core" in seen["cells"][0]["text"], "a cell of two seconds prints its line"
     assert seen["cells"][1]["text"].strip().endswith("42")
     assert "CPU" in " ".join(drawn.panels(seen["cells"][2]["charts"][0]))
+
+
+def test_completion(lab):
+    """Tab offers our magics, and Shift-Tab explains the one that was taken."""
+    write_notebook(lab[0] / "typed.ipynb", "tachograph", [("", [])])
+    seen = look(lab, "typed.ipynb", charts=0, type="%ta")
+    assert sorted(seen["offered"]) == ["%%tacho", "%tacho"]
+    assert "%tacho help WORD" in seen["explained"]

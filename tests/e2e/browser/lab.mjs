@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Opens a notebook in JupyterLab and says what is drawn in it, as JSON. The job is JSON on stdin:
-// {base, token, notebook, charts (how many to wait for), theme, switch_to, run, screenshot, width,
-// height, timeout_ms}; playwright-core is found under $TG_NODE_PATH. For each Vega chart: the marks
+// {base, token, notebook, charts (how many to wait for), theme, switch_to, run, type, screenshot,
+// width, height, timeout_ms}; with `type`, that text is typed into the first cell and completed,
+// then explained; playwright-core is found under $TG_NODE_PATH. For each Vega chart: the marks
 // of the scene that was painted (positions in pixels, texts, colours), not the specification, since
 // a chart can look fine and be wrong.
 import { createRequire } from 'node:module';
@@ -37,10 +38,28 @@ try {
 		await page.waitForFunction((t) => document.body.dataset.jpThemeName === t, name);
 	};
 	await theme(job.theme ?? 'JupyterLab Light');
+	const idle = () => page.waitForFunction(() =>
+		window.jupyterapp.shell.currentWidget?.context?.sessionContext?.session?.kernel
+			?.status === 'idle');
+	if (job.run || job.type)
+		await idle();
+	const typed = {};
+	if (job.type) {
+		await page.locator('.jp-Notebook .jp-Cell .cm-content').first().click();
+		await page.keyboard.type(job.type);
+		// IPython loads jedi at the first question, JupyterLab waits a second: ask again.
+		const item = page.locator('.jp-Completer-item').first();
+		for (let end = Date.now() + timeout; !await item.isVisible() && Date.now() < end;) {
+			await page.keyboard.press('Tab');
+			await item.waitFor({ timeout: 3000 }).catch(() => {});
+			await idle();
+		}
+		typed.offered = await page.locator('.jp-Completer-match').allInnerTexts();
+		await page.keyboard.press('Enter');
+		await page.keyboard.press('Shift+Tab');
+		typed.explained = await page.locator('.jp-Tooltip').innerText();
+	}
 	if (job.run) {
-		await page.waitForFunction(() =>
-			window.jupyterapp.shell.currentWidget?.context?.sessionContext?.session?.kernel
-				?.status === 'idle');
 		await page.evaluate(() => window.jupyterapp.commands.execute('notebook:run-all-cells'));
 	}
 	await page.waitForFunction((n) =>
@@ -102,10 +121,10 @@ try {
 	});
 	if (job.screenshot)
 		await page.locator('.jp-Notebook').first().screenshot({ path: job.screenshot });
-	if (job.run)
+	if (job.run || job.type)
 		await page.evaluate(() =>
 			window.jupyterapp.shell.currentWidget.context.sessionContext.shutdown());
-	process.stdout.write(JSON.stringify({ ...seen, errors }));
+	process.stdout.write(JSON.stringify({ ...seen, ...typed, errors }));
 } finally {
 	await browser.close();
 }
