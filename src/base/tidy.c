@@ -13,7 +13,6 @@
 
 #include "base/mem.h"
 
-#define YOUNG_S  5 /* between open(2) and flock(2) of a lock */
 #define TIDY_MAX 4096 /* names looked at */
 #define LOCK_END ".lock"
 #define FOLDER   "k-"

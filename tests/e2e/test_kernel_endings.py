@@ -319,7 +319,7 @@ def test_kernel_that_ignores_sigterm(start):
     kernel.wait_input(kernel.send("while True: time.sleep(600)"))
     kernel.manager.shutdown_wait_time = 1
     kernel.restart()
-    assert not os.path.exists(f"/proc/{inner}")
+    wait_gone(inner)
     assert kernel.run("print(1)").text == "1\n"
 
 

@@ -92,10 +92,15 @@ static void test_stale_locks(void)
 	static const char *const name[N] = { "file-0123.lock", "dead.lock", "dead.sock",
 		"k-0123456789abcdef", "held.lock", "conn.json", "k-means" };
 	static const bool stays[N] = { [HELD] = true, [OTHER] = true, [NOT_OURS] = true };
+	char *before = tg_xstrdup(getenv("XDG_RUNTIME_DIR")), own[] = "/tmp/tg-stale-XXXXXX";
+	struct tg_buf runtime = TG_BUF_INIT;
 	struct tg_mark *m;
 	char *path[N];
 	int held;
 
+	/* the recorder of the test before tidies, too, when it has said goodbye */
+	T_OK(mkdtemp(own) != NULL);
+	setenv("XDG_RUNTIME_DIR", own, 1);
 	for (int i = 0; i < N; i++)
 		path[i] = plant(name[i]);
 	unlink(path[FOLDER]);
@@ -116,6 +121,13 @@ static void test_stale_locks(void)
 		unlink(path[i]);
 		free(path[i]);
 	}
+	tg_paths_runtime(&runtime, NULL);
+	for (int i = 0; i < 500 && rmdir(runtime.data) && errno == ENOTEMPTY; i++)
+		usleep(10000); /* its lock and socket go last */
+	rmdir(own);
+	setenv("XDG_RUNTIME_DIR", before, 1);
+	tg_buf_release(&runtime);
+	free(before);
 }
 
 static void limit_file_size(pid_t pid, rlim_t bytes)
