@@ -146,7 +146,7 @@ void tg_reply_json(const struct tg_reply *u, int64_t n, pid_t root, const struct
 /* "498 MB", "55.1 GB" */
 static void add_size(struct tg_buf *out, int64_t bytes)
 {
-	if (bytes < 1000 * 1000 * 1000)
+	if (bytes < INT64_C(1000000000))
 		tg_buf_addf(out, "%.0f MB", (double)bytes / 1e6);
 	else
 		tg_buf_addf(out, "%.1f GB", (double)bytes / 1e9);
