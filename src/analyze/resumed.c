@@ -6,7 +6,7 @@
 /* Kind and id as one key: FNV-1a. */
 static uint64_t key_of(const struct tg_span *span)
 {
-	uint64_t h = UINT64_C(1469598103934665603);
+	uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
 
 	for (const char *p = span->kind; *p; p++)
 		h = (h ^ (unsigned char)*p) * UINT64_C(1099511628211);

@@ -22,7 +22,7 @@ struct tg_output;
 struct tg_output_state {
 	bool open; /* the numbers below are good, and items are taken */
 	bool failed; /* could not be opened; it is tried again each second */
-	bool deleted; /* the file was deleted: only the end is left */
+	bool deleted; /* the file was deleted, or is another's now: only the end is left */
 	uint32_t session, next_table, next_entity;
 	uint64_t next_span;
 	char file[PATH_MAX]; /* the recording's path as it came to be */

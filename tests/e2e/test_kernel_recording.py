@@ -69,9 +69,9 @@ def test_queued_cells_have_their_own_times(recording):
     kernel.all_of(ids)
     finish(kernel)
     for cell in recording.spans():
-        assert 0.29 < cell["wall_s"] < 10
+        assert 0.2 < cell["wall_s"] < 10  # a message may be read late, on a busy machine
     starts = [c["start"] for c in recording.spans()]
-    assert all(b - a > 0.29 for a, b in zip(starts, starts[1:]))
+    assert all(b - a > 0.2 for a, b in zip(starts, starts[1:]))
 
 
 def test_aborted_cells_are_not_ok(recording):
