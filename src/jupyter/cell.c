@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/paths.h"
 #include "jupyter/state.h"
 
 #include "base/mem.h"
@@ -43,16 +42,13 @@ static void find_fault(const struct tg_proxy *p, const struct tg_request *r, str
 			(int)TG_MIN(m->name_len, (size_t)60), name);
 }
 
-/* In our private folder, which may have been removed with all that is in it. */
-static int make_fifo(const struct tg_proxy *p, const char *path)
+/* In our private folder, which may have been removed. */
+static int make_fifo(struct tg_proxy *p, const char *path)
 {
-	struct tg_buf runtime = TG_BUF_INIT;
 	int ret = mkfifo(path, 0600);
 
-	if (ret && errno == ENOENT && !tg_paths_runtime(&runtime, NULL) &&
-		!mkdir(p->inner.dir.data, 0700))
+	if (ret && errno == ENOENT && !tg_inner_folder(&p->inner))
 		ret = mkfifo(path, 0600);
-	tg_buf_release(&runtime);
 	return ret;
 }
 

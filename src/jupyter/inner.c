@@ -23,35 +23,59 @@
 
 static const enum tg_channel channels[] = { TG_IOPUB, TG_SHELL, TG_CONTROL, TG_STDIN };
 
+/*
+ * Make the folder and lock it. A process that tidies between the two takes it away: try again.
+ * -EEXIST when the name is another's.
+ */
+static int make_locked(struct tg_inner *in)
+{
+	int ret = -ENOENT;
+
+	for (int i = 0; i < 20 && ret == -ENOENT; i++) {
+		if (mkdir(in->dir.data, 0700))
+			return -errno;
+		ret = tg_tidy_lock_folder(AT_FDCWD, in->dir.data);
+	}
+	if (ret == -EWOULDBLOCK)
+		return -EEXIST; /* the one who tidies has it, and removes it */
+	if (ret < 0)
+		rmdir(in->dir.data);
+	else
+		in->lock_fd = ret;
+	return TG_MIN(ret, 0);
+}
+
+/* Without a lock, beside the connection file. */
+static int make_unlocked(struct tg_inner *in)
+{
+	int fd, ret;
+
+	if (mkdir(in->dir.data, 0700))
+		return -errno;
+	fd = open(in->dir.data, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	ret = fd < 0 ? -errno : 0;
+	if (ret)
+		rmdir(in->dir.data);
+	else
+		in->lock_fd = fd;
+	return ret;
+}
+
 /* <runtime>/k-ID, or k-ID-PID while another proxy of the same connection file still ends. */
 static int make_dir(struct tg_inner *in, const char *id, struct tg_err *err)
 {
-	bool taken = false;
 	int ret = tg_paths_runtime(&in->dir, err);
-	size_t at;
 
 	if (ret)
 		return ret;
 	tg_tidy_runtime(in->dir.data);
-	at = in->dir.len;
-	/* a process that tidies between our mkdir and our lock takes the folder away: try again */
-	for (int i = 0; i < 20; i++) {
-		tg_buf_splice(&in->dir, at, in->dir.len - at, NULL, 0);
-		tg_buf_addf(&in->dir, "/k-%s", id);
-		if (taken)
-			tg_buf_addf(&in->dir, "-%d", (int)getpid());
-		if (mkdir(in->dir.data, 0700)) {
-			ret = -errno;
-			if (ret != -EEXIST || taken)
-				break;
-			taken = true;
-			continue;
-		}
-		ret = in->lock_fd = tg_tidy_lock_folder(AT_FDCWD, in->dir.data);
-		if (ret >= 0)
-			return 0;
+	tg_buf_addf(&in->dir, "/k-%s", id);
+	ret = make_locked(in);
+	if (ret == -EEXIST) {
+		tg_buf_addf(&in->dir, "-%d", (int)getpid());
+		ret = make_locked(in);
 	}
-	return tg_err_set(err, ret, "%s: %s", in->dir.data, strerror(-ret));
+	return ret ? tg_err_set(err, ret, "%s: %s", in->dir.data, strerror(-ret)) : 0;
 }
 
 /*
@@ -63,15 +87,30 @@ static int make_dir_beside(
 	struct tg_inner *in, const struct tg_inner_start *start, struct tg_err *err)
 {
 	const char *slash = strrchr(start->outer_file, '/');
+	int ret;
 
 	in->beside = true;
 	tg_buf_add(
 		&in->dir, start->outer_file, slash ? (size_t)(slash - start->outer_file) + 1 : 0);
 	tg_buf_addf(&in->dir, "k-%s-%d", start->id, (int)getpid());
-	if (!mkdir(in->dir.data, 0700))
-		in->lock_fd = open(in->dir.data, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return in->lock_fd < 0 ? tg_err_set(err, -errno, "%s: %s", in->dir.data, strerror(errno))
-			       : 0;
+	ret = make_unlocked(in);
+	return ret ? tg_err_set(err, ret, "%s: %s", in->dir.data, strerror(-ret)) : 0;
+}
+
+int tg_inner_folder(struct tg_inner *in)
+{
+	struct tg_buf runtime = TG_BUF_INIT;
+	int old = in->lock_fd, ret;
+
+	if (!access(in->dir.data, F_OK))
+		return 0;
+	if (!in->beside)
+		tg_paths_runtime(&runtime, NULL); /* removed too, maybe */
+	tg_buf_release(&runtime);
+	ret = in->beside ? make_unlocked(in) : make_locked(in);
+	if (!ret && old >= 0)
+		close(old);
+	return ret;
 }
 
 int tg_inner_free_ports(int port[TG_N_CHANNELS])

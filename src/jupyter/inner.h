@@ -49,6 +49,12 @@ int tg_inner_free_ports(int port[TG_N_CHANNELS]);
 int tg_inner_start(struct tg_inner *in, const struct tg_inner_start *start, struct tg_err *err);
 
 /*
+ * Make its private folder again, and lock it, where it was removed with all that was in it. 0 or
+ * -errno.
+ */
+int tg_inner_folder(struct tg_inner *in);
+
+/*
  * Connect once its sockets are there (ipc) or at once (tcp). Call again every few milliseconds
  * until it returns true.
  */
