@@ -45,7 +45,7 @@ void tg_worker_stop(struct tg_worker *w)
 	w->pid = 0;
 	w->fd = -1;
 	w->waiting = 0;
-	w->old = false;
+	w->old = w->reset = false;
 	tg_worker_reap(w);
 }
 
@@ -119,7 +119,8 @@ int tg_worker_again(
 	int64_t since_ns = w->since_ns;
 	int ret;
 
-	if (!w->old || w->in.len)
+	/* of several it may have read the first */
+	if (!w->old || w->in.len || w->waiting != 1 || !(w->reset || w->out.len))
 		return -EPIPE;
 	tg_buf_init(&w->asked);
 	tg_worker_stop(w);
@@ -179,8 +180,10 @@ int tg_worker_read(struct tg_worker *w, struct tg_buf *out)
 			continue;
 		if (n < 0 && errno == EAGAIN)
 			return 0;
-		if (n <= 0)
+		if (n <= 0) {
+			w->reset = n < 0 && errno == ECONNRESET;
 			return -EPIPE;
+		}
 		w->in.len += (size_t)n;
 		w->in.data[w->in.len] = '\0';
 	}

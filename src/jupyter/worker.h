@@ -29,6 +29,7 @@ struct tg_worker {
 	struct tg_buf in; /* read, not yet taken */
 	unsigned waiting; /* questions without an answer */
 	bool old; /* it was there before the first of them, and has not said anything since */
+	bool reset; /* it ended with something unread */
 	struct tg_buf asked; /* those questions, while it is old */
 	int64_t since_ns; /* of the last question asked of an idle worker, or the last answer */
 	pid_t gone[TG_WORKER_GONE_MAX]; /* killed, not yet reaped; 0: none */
@@ -55,9 +56,9 @@ int tg_worker_ask(struct tg_worker *w, const char *exe, bool own, const struct t
 	const char *json, size_t len, struct tg_err *err);
 
 /*
- * It is gone: put the questions to another, when it was an old one that had not begun to answer
- * (it may have left for good reason). Returns 0; -EPIPE when there is nothing to put again, -errno
- * when none could be started.
+ * It is gone: put the question to another, when it was an old one that had not read it (it may have
+ * left for good reason). What it had read it may have done already: that is asked once. Returns 0;
+ * -EPIPE when there is nothing to put again, -errno when none could be started.
  */
 int tg_worker_again(
 	struct tg_worker *w, const char *exe, bool own, const struct tg_signals *signals);
