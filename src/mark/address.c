@@ -184,7 +184,8 @@ bool tg_mark_address_is_here(const struct tg_mark_address *a)
 	struct tg_mark_address here;
 
 	find_here(&here);
-	return !strcmp(a->host, here.host) && !strcmp(a->boot_id, here.boot_id);
+	/* two that are unknown are not one */
+	return !strcmp(a->host, here.host) && a->boot_id[0] && !strcmp(a->boot_id, here.boot_id);
 }
 
 void tg_mark_address_format(struct tg_buf *out, const char *path)

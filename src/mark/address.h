@@ -45,7 +45,7 @@ struct tg_mark_address {
 /* 0, or -EBADMSG for anything that is not of this form; `a` is then not to be used. */
 int tg_mark_address_parse(struct tg_mark_address *a, const char *text);
 
-/* Whether it is of this host in this boot. */
+/* Whether it is of this host in this boot; not where either boot is unknown. */
 bool tg_mark_address_is_here(const struct tg_mark_address *a);
 
 /* Append that of a socket of this host. */

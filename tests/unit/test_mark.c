@@ -196,13 +196,15 @@ static void test_variable(void)
 	tg_mark_address_format(&text, "/tmp/x.sock");
 	T_EQ_I(tg_mark_address_parse(&a, text.data), 0);
 	T_EQ_S(a.path, "/tmp/x.sock");
-	T_OK(tg_mark_address_is_here(&a));
+	T_OK(tg_mark_address_is_here(&a) == (a.boot_id[0] != '\0')); /* unknown: not known to be */
 	T_OK(access("/proc/sys/kernel/random/boot_id", R_OK) ||
 		strlen(a.boot_id) == TG_MARK_BOOT_ID_LEN);
 	if (a.boot_id[0])
 		a.boot_id[0] = a.boot_id[0] == '0' ? '1' : '0';
 	else
 		memcpy(a.boot_id, boot, sizeof(boot));
+	T_OK(!tg_mark_address_is_here(&a));
+	a.boot_id[0] = '\0';
 	T_OK(!tg_mark_address_is_here(&a));
 	tg_buf_release(&text);
 }
