@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/resumed.h"
 
+#include "base/hash.h"
+
 #include "base/mem.h"
 
-/* Kind and id as one key: FNV-1a. */
+/* Kind and id as one key. */
 static uint64_t key_of(const struct tg_span *span)
 {
-	uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
+	uint64_t h = tg_hash(TG_HASH_INIT, span->kind, strlen(span->kind));
 
-	for (const char *p = span->kind; *p; p++)
-		h = (h ^ (unsigned char)*p) * UINT64_C(1099511628211);
-	h = (h ^ '/') * UINT64_C(1099511628211);
-	for (const char *p = span->id; *p; p++)
-		h = (h ^ (unsigned char)*p) * UINT64_C(1099511628211);
-	return h;
+	h = tg_hash(h, "/", 1);
+	return tg_hash(h, span->id, strlen(span->id));
 }
 
 static bool is_resumed(const struct tg_span *span)

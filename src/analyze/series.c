@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "base/hash.h"
 #include "record/format.h"
 
 #include "base/mem.h"
@@ -130,7 +131,7 @@ static int load_table(struct load *l, struct tg_reader *reader, const struct tg_
 {
 	uint32_t column[COLUMNS_MAX];
 	const int64_t pad = 5 * TG_NS_PER_S;
-	uint64_t set = 1469598103934665603u; /* FNV-1a */
+	uint64_t set = TG_HASH_INIT;
 	int64_t from, to;
 
 	l->n_columns = 0;
@@ -141,9 +142,8 @@ static int load_table(struct load *l, struct tg_reader *reader, const struct tg_
 			(instance && strcmp(c->instance, instance) != 0))
 			continue;
 		column[l->n_columns++] = (uint32_t)k;
-		for (const char *q = c->instance; *q; q++)
-			set = (set ^ (unsigned char)*q) * 1099511628211u;
-		set = (set ^ '/') * 1099511628211u;
+		set = tg_hash(set, c->instance, strlen(c->instance));
+		set = tg_hash(set, "/", 1);
 		l->p->kind = c->metric->kind;
 		l->p->scale = c->metric->scale;
 	}

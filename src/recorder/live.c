@@ -3,15 +3,13 @@
 
 #include <errno.h>
 
+#include "base/hash.h"
+
 #include "base/mem.h"
 
 static uint32_t hash_id(const char *id)
 {
-	uint32_t h = 2166136261u; /* FNV-1a */
-
-	while (*id)
-		h = (h ^ (unsigned char)*id++) * 16777619u;
-	return h;
+	return (uint32_t)tg_hash(TG_HASH_INIT, id, strlen(id));
 }
 
 void tg_live_release(struct tg_live *s)

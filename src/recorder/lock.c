@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/paths.h"
@@ -61,13 +62,12 @@ int tg_lock_name(struct tg_buf *out, const char *file, struct tg_err *err)
 	const char *slash = strrchr(file, '/');
 	char *folder = tg_xmemdup0(file, slash ? (size_t)(slash - file) + 1 : 0);
 	char *real = realpath(*folder ? folder : ".", NULL);
-	uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+	uint64_t hash = TG_HASH_INIT;
 	const char *part[] = { real ? real : folder, "/", slash ? slash + 1 : file };
 	int r = tg_paths_runtime(out, err);
 
 	for (size_t i = 0; i < TG_ARRAY_SIZE(part); i++)
-		for (const char *p = part[i]; *p; p++)
-			hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
+		hash = tg_hash(hash, part[i], strlen(part[i]));
 	if (r == 0)
 		tg_buf_addf(out, "/file-%016" PRIx64 ".lock", hash);
 	free(real);

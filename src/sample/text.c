@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 #define FIRST_CAP 8192
@@ -122,12 +123,10 @@ int tg_numbers_each(int fd, int (*each)(void *ctx, pid_t number), void *ctx)
 	return tg_entries_each(fd, one_number, &n);
 }
 
-/* FNV-1a: told apart is all that is asked of it. */
+/* Told apart is all that is asked of it. */
 uint64_t tg_text_digest(const struct tg_text *t)
 {
-	uint64_t h = UINT64_C(14695981039346656037);
+	uint64_t h = tg_hash(TG_HASH_INIT, t->data, t->len);
 
-	for (size_t i = 0; i < t->len; i++)
-		h = (h ^ (unsigned char)t->data[i]) * UINT64_C(1099511628211);
 	return h ? h : 1;
 }

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/cpulist.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/lines.h"
 #include "base/mem.h"
@@ -292,8 +293,18 @@ static void test_cpulist(void)
 	}
 }
 
+/* The published values of FNV-1a: names of locks must stay the same. */
+static void test_hash(void)
+{
+	T_OK(tg_hash(TG_HASH_INIT, "", 0) == UINT64_C(0xcbf29ce484222325));
+	T_OK(tg_hash(TG_HASH_INIT, "a", 1) == UINT64_C(0xaf63dc4c8601ec8c));
+	T_OK(tg_hash(TG_HASH_INIT, "foobar", 6) == UINT64_C(0x85944171f73967e8));
+	T_OK(tg_hash(tg_hash(TG_HASH_INIT, "foo", 3), "bar", 3) == UINT64_C(0x85944171f73967e8));
+}
+
 int main(void)
 {
+	test_hash();
 	test_lines();
 	test_cpulist();
 	struct tg_clocks c = tg_clocks_now();
