@@ -16,6 +16,7 @@
 #define TWICE_NS        (60 * TG_NS_PER_S) /* a second death within this ends the recording */
 #define AGAIN_NS        (50 * TG_NS_PER_MS) /* for the dead one to be gone whole */
 #define OOM_MS          100 /* who waits for the end of a dead kernel waits no longer for us */
+#define DRAIN_MS        200 /* for the last ends to find room, when the kernel is gone */
 #define HELLO_NS        (10 * TG_NS_PER_S) /* between questions for a warning */
 
 /* <what>-HOST-YYYYmmdd-HHMMSS.tacho in the folder for kernels' recordings */
@@ -96,6 +97,8 @@ void tg_marker_start(struct tg_marker *m, struct tg_requests *requests,
 
 void tg_marker_release(struct tg_marker *m)
 {
+	if (m->mark)
+		tg_mark_drain(m->mark, DRAIN_MS);
 	tg_mark_close(m->mark);
 	tg_buf_release(&m->output);
 	tg_buf_release(&m->file);

@@ -50,7 +50,9 @@ struct tg_marker {
  */
 void tg_marker_start(struct tg_marker *m, struct tg_requests *requests,
 	const struct tg_settings *settings, const char *id, const char *what);
-void tg_marker_release(struct tg_marker *m); /* the recorder goes on */
+
+/* What waits for room gets 200 ms. The recorder goes on. */
+void tg_marker_release(struct tg_marker *m);
 
 /* No recording; `why` is a sentence. */
 void tg_marker_off(struct tg_marker *m, const char *why);

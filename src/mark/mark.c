@@ -15,7 +15,8 @@
 #include "mark/protocol.h"
 #include "mark/start.h"
 
-#define KEPT_MAX (64u << 10) /* bytes of ends that wait: some hundred */
+#define KEPT_MAX  (64u << 10) /* bytes of ends that wait: some hundred */
+#define NOTE_SIZE 128
 
 struct tg_mark {
 	int fd;
@@ -170,11 +171,20 @@ bool tg_mark_waits(const struct tg_mark *m)
 	return !m->gone && (m->kept.len > 0 || m->dropped > m->told);
 }
 
+/* What the recorder is to note of the marks that are lost. Returns its length. */
+static size_t format_lost(const struct tg_mark *m, char note[NOTE_SIZE])
+{
+	return (size_t)snprintf(note, NOTE_SIZE,
+		"{\"op\":\"note\",\"text\":\"%" PRIu64
+		" marks are lost: the recorder did not take them\"}",
+		m->dropped - m->told);
+}
+
 int tg_mark_resume(struct tg_mark *m)
 {
 	size_t done = 0;
-	char note[128];
-	int len, r = m->gone ? -EPIPE : 0;
+	char note[NOTE_SIZE];
+	int r = m->gone ? -EPIPE : 0;
 
 	while (r == 0 && done < m->kept.len) {
 		uint32_t size;
@@ -187,26 +197,44 @@ int tg_mark_resume(struct tg_mark *m)
 	tg_buf_splice(&m->kept, 0, done, NULL, 0);
 	if (r < 0 || m->dropped == m->told)
 		return r;
-	len = snprintf(note, sizeof(note),
-		"{\"op\":\"note\",\"text\":\"%" PRIu64
-		" marks are lost: the recorder did not take them\"}",
-		m->dropped - m->told);
-	r = send_now(m, note, (size_t)len);
+	r = send_now(m, note, format_lost(m, note));
 	if (r == 0)
 		m->told = m->dropped;
 	return r;
 }
 
-/* Whether what is in m->out now waits for room. */
-static bool keep(struct tg_mark *m)
+int tg_mark_drain(struct tg_mark *m, int timeout_ms)
 {
-	uint32_t size = (uint32_t)m->out.len;
+	int64_t deadline = tg_mono_ns() + timeout_ms * TG_NS_PER_MS;
+	int r = 0;
 
-	if (m->kept.len + sizeof(size) + m->out.len > KEPT_MAX)
-		return false;
+	while (tg_mark_waits(m) && (r = tg_mark_resume(m)) == -EAGAIN) {
+		struct pollfd p = { .fd = m->fd, .events = POLLOUT };
+		int64_t left = deadline - tg_mono_ns();
+
+		if (left <= 0)
+			break;
+		poll(&p, 1, (int)(left / TG_NS_PER_MS) + 1);
+	}
+	return r;
+}
+
+uint64_t tg_mark_untold(const struct tg_mark *m)
+{
+	uint64_t n = m->dropped - m->told;
+	uint32_t size;
+
+	for (size_t at = 0; at < m->kept.len; at += sizeof(size) + size, n++)
+		memcpy(&size, m->kept.data + at, sizeof(size));
+	return n;
+}
+
+static void keep(struct tg_mark *m, const char *data, size_t len)
+{
+	uint32_t size = (uint32_t)len;
+
 	tg_buf_add(&m->kept, &size, sizeof(size));
-	tg_buf_add(&m->kept, m->out.data, m->out.len);
-	return true;
+	tg_buf_add(&m->kept, data, len);
 }
 
 /* Start a message in m->out. */
@@ -240,8 +268,10 @@ static int send_end(struct tg_mark *m, struct tg_jw *w)
 {
 	int r = send_message(m, w);
 
-	if (r == -EAGAIN && keep(m))
+	if (r == -EAGAIN && m->kept.len + sizeof(uint32_t) + m->out.len <= KEPT_MAX) {
+		keep(m, m->out.data, m->out.len);
 		return 0;
+	}
 	m->dropped += r == -EAGAIN;
 	return r;
 }
@@ -385,10 +415,20 @@ int tg_mark_set(struct tg_mark *m, const char *key, int64_t value)
 
 int tg_mark_bye(struct tg_mark *m)
 {
+	char note[NOTE_SIZE];
 	struct tg_jw w;
+	int r;
 
 	open_message(m, &w, TG_MARK_BYE);
-	return send_message(m, &w);
+	r = send_message(m, &w);
+	if (r != -EAGAIN)
+		return r;
+	/* nothing is read behind it: what is lost is said before */
+	if (m->dropped > m->told)
+		keep(m, note, format_lost(m, note));
+	m->told = m->dropped;
+	keep(m, m->out.data, m->out.len);
+	return 0;
 }
 
 static int ask(struct tg_mark *m, enum tg_mark_op op, int64_t n)

@@ -57,6 +57,13 @@ uint64_t tg_mark_dropped(const struct tg_mark *m); /* marks that found the queue
 bool tg_mark_waits(const struct tg_mark *m);
 int tg_mark_resume(struct tg_mark *m);
 
+/* Send all that waits, within `timeout_ms`. 0, -EAGAIN when the time is up, -EPIPE. */
+int tg_mark_drain(struct tg_mark *m, int timeout_ms);
+
+/* Marks that the recorder knows nothing of: those that wait, and those that are lost and not noted.
+ */
+uint64_t tg_mark_untold(const struct tg_mark *m);
+
 /* A span. Members that are NULL, 0 or negative are unknown and left out. */
 struct tg_mark_span {
 	const char *id; /* the client's own name for it, unique on this connection, <= 128 bytes */
@@ -87,7 +94,8 @@ int tg_mark_root_end(struct tg_mark *m, pid_t pid, int exit_code, int signal);
 /* Change "interval_ns" or "idle_interval_ns" from now on. */
 int tg_mark_set(struct tg_mark *m, const char *key, int64_t value);
 
-int tg_mark_bye(struct tg_mark *m); /* finish the file and end */
+/* Finish the file and end. The last message; it waits for room as ends do. */
+int tg_mark_bye(struct tg_mark *m);
 
 /*
  * Questions. Each sends a request with a number of the caller's; the answer comes as one message:

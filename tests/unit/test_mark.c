@@ -263,6 +263,58 @@ static void test_kept(struct tg_mark *mark, int fd)
 	tg_mark_message_release(&m);
 }
 
+/* Reads until the last message of a client. */
+static void *read_all(void *arg)
+{
+	struct tg_mark_message m = { .op = TG_MARK_NOTE };
+	char last[64] = "";
+	int fd = *(int *)arg, ends = 0;
+
+	for (bool bye = false; !bye;) {
+		take(fd, &m);
+		bye = m.op == TG_MARK_BYE;
+		ends += m.op == TG_MARK_END;
+		if (m.op == TG_MARK_NOTE)
+			snprintf(last, sizeof(last), "%s", m.text);
+		tg_mark_message_release(&m);
+	}
+	T_EQ_I(ends, 3);
+	T_EQ_S(last, "1 marks are lost: the recorder did not take them");
+	return NULL;
+}
+
+/* Ends and the last message wait for room, and at the end they are waited for, within a bound. */
+static void test_drain(const char *dir)
+{
+	struct tg_buf path = TG_BUF_INIT;
+	struct tg_mark *mark;
+	pthread_t reader;
+	int listening, fd;
+
+	tg_buf_addf(&path, "%s/drain.sock", dir);
+	listening = tg_mark_socket_listen(path.data, 4);
+	T_EQ_I(tg_mark_connect(&mark, path.data, NULL), 0);
+	fd = accept(listening, NULL, NULL);
+	T_EQ_I(tg_mark_drain(mark, 0), 0);
+	while (tg_mark_note(mark, "x") == 0)
+		T_EQ_I(tg_mark_untold(mark), 0);
+	for (int i = 0; i < 3; i++)
+		T_EQ_I(tg_mark_end(mark, "c", 9, false, "ok"), 0);
+	T_EQ_I(tg_mark_untold(mark), 4);
+	T_EQ_I(tg_mark_bye(mark), 0);
+	T_EQ_I(tg_mark_drain(mark, 10), -EAGAIN);
+	T_OK(tg_mark_waits(mark));
+	T_EQ_I(pthread_create(&reader, NULL, read_all, &fd), 0);
+	T_EQ_I(tg_mark_drain(mark, 60000), 0);
+	T_OK(!tg_mark_waits(mark));
+	T_EQ_I(tg_mark_untold(mark), 0);
+	pthread_join(reader, NULL);
+	close(fd);
+	close(listening);
+	tg_mark_close(mark);
+	tg_buf_release(&path);
+}
+
 static void test_client(const char *dir)
 {
 	struct tg_mark_span span = { .id = "c1", .kind = "cell", .count = 3, .t_ns = 77 };
@@ -426,6 +478,7 @@ int main(void)
 	test_address(dir);
 	test_variable();
 	test_client(dir);
+	test_drain(dir);
 	test_spawn();
 	tg_buf_addf(&clean, "rm -r %s", dir);
 	T_EQ_I(system(clean.data), 0);
