@@ -152,6 +152,15 @@ static void take_news(struct tg_marker *m, const struct tg_json *answer)
 	}
 }
 
+/* Cells are missing in the recording, which says so, too. */
+static void tell_lost(struct tg_marker *m)
+{
+	if (!m->told_lost)
+		tg_buf_adds(&m->warning, "tachograph: the recorder takes no more marks, "
+					 "some cells are missing from the recording\n");
+	m->told_lost = true;
+}
+
 /* The recorder is gone. One that could not begin gets a second try, too: its reason may have gone.
  */
 static void lost(struct tg_marker *m)
@@ -163,6 +172,9 @@ static void lost(struct tg_marker *m)
 		take_news(m, last);
 		tg_json_free(last);
 	}
+	m->n_lost += tg_mark_untold(m->mark);
+	if (m->n_lost)
+		tell_lost(m);
 	tg_mark_close(m->mark);
 	m->mark = NULL;
 	if (m->died_ns && now - m->died_ns < TWICE_NS)
@@ -174,7 +186,7 @@ static void lost(struct tg_marker *m)
 	m->again_ns = now + AGAIN_NS;
 }
 
-static void begin_run(struct tg_marker *m, bool resumed)
+static int begin_run(struct tg_marker *m, bool resumed)
 {
 	char id[24], attrs[64];
 	struct tg_mark_span span = { .id = id,
@@ -187,22 +199,16 @@ static void begin_run(struct tg_marker *m, bool resumed)
 	snprintf(id, sizeof(id), "%s-run", m->unique);
 	snprintf(attrs, sizeof(attrs), "{\"pid\":%d%s}", (int)m->root,
 		resumed ? ",\"resumed\":true" : "");
-	tg_mark_begin(m->mark, &span);
+	return tg_mark_begin(m->mark, &span);
 }
 
+/* What became of a mark. */
 static void look_at(struct tg_marker *m, int result)
 {
-	if (result == -EPIPE)
+	if (result == -EAGAIN)
+		tell_lost(m);
+	else if (result == -EPIPE)
 		lost(m);
-}
-
-/* Cells are missing in the recording, which says so, too. */
-static void tell_lost(struct tg_marker *m)
-{
-	if (!m->told_lost)
-		tg_buf_adds(&m->warning, "tachograph: the recorder takes no more marks, "
-					 "some cells are missing from the recording\n");
-	m->told_lost = true;
 }
 
 void tg_marker_run(struct tg_marker *m, pid_t pid, const char *kernel)
@@ -216,9 +222,9 @@ void tg_marker_run(struct tg_marker *m, pid_t pid, const char *kernel)
 	tg_buf_adds(&m->kernel, kernel);
 	if (m->off || !m->mark)
 		return;
-	tg_mark_root(m->mark, pid);
-	if (!again)
-		begin_run(m, false);
+	look_at(m, tg_mark_root(m->mark, pid));
+	if (!again && m->mark)
+		look_at(m, begin_run(m, false));
 }
 
 void tg_marker_run_end(struct tg_marker *m, int code, int signal, const char *status)
@@ -293,20 +299,43 @@ static int begin_cell(struct tg_marker *m, const struct tg_request *r, bool resu
 	return ret;
 }
 
+/* For a recorder that takes the place of one that did not take all. */
+static int note_lost(struct tg_marker *m)
+{
+	char text[96];
+	int ret;
+
+	if (!m->n_lost)
+		return 0;
+	snprintf(text, sizeof(text), "%llu marks are lost: the recorder before ended without them",
+		(unsigned long long)m->n_lost);
+	ret = tg_mark_note(m->mark, text);
+	if (!ret)
+		m->n_lost = 0;
+	return ret;
+}
+
 /* Start a recorder in a dead one's place, and tell it what is going on. */
 static void again(struct tg_marker *m)
 {
 	struct tg_buf folder = TG_BUF_INIT;
+	int ret;
 
 	tg_paths_recordings(&folder, NULL); /* deleted with what was in it, maybe */
 	tg_buf_release(&folder);
 	launch(m);
 	if (!m->mark || !m->root)
 		return;
-	begin_run(m, true);
-	for (struct tg_request *r = m->requests->first; r; r = r->next)
-		if (r->begun && !r->ended)
-			r->untold = begin_cell(m, r, true) < 0;
+	look_at(m, note_lost(m));
+	if (m->mark)
+		look_at(m, begin_run(m, true));
+	for (struct tg_request *r = m->requests->first; r && m->mark; r = r->next) {
+		if (!r->begun || r->ended)
+			continue;
+		ret = begin_cell(m, r, true);
+		r->untold = ret < 0;
+		look_at(m, ret);
+	}
 }
 
 /* Whether a recorder is there to be told of an edge. */
@@ -330,8 +359,6 @@ void tg_marker_begin(struct tg_marker *m, struct tg_request *r)
 	}
 	ret = begin_cell(m, r, false);
 	r->untold = ret < 0;
-	if (ret == -EAGAIN)
-		tell_lost(m);
 	look_at(m, ret);
 }
 
@@ -339,15 +366,14 @@ void tg_marker_end(struct tg_marker *m, struct tg_request *r)
 {
 	struct tg_buf id = TG_BUF_INIT;
 
-	if (!ready(m) || r->untold)
-		return;
 	tg_marker_span_id(m, r, &id);
-	for (int i = 0; i < 2 && ready(m); i++) {
+	/* where the recorder is gone, the next one is told that it began, too */
+	for (int i = 0; i < 2 && ready(m) && !r->untold; i++) {
 		int ret = tg_mark_end(m->mark, id.data, r->end_ns, true, r->status);
 
+		look_at(m, ret);
 		if (ret != -EPIPE)
 			break;
-		lost(m); /* the next one is told that it began, too */
 	}
 	tg_buf_release(&id);
 }
@@ -356,8 +382,8 @@ void tg_marker_tick(struct tg_marker *m)
 {
 	if (tg_mono_ns() >= tg_marker_deadline(m))
 		again(m);
-	if (tg_marker_waits(m))
-		look_at(m, tg_mark_resume(m->mark));
+	if (tg_marker_waits(m) && tg_mark_resume(m->mark) == -EPIPE)
+		lost(m);
 }
 
 bool tg_marker_waits(const struct tg_marker *m)

@@ -35,6 +35,7 @@ struct tg_marker {
 	struct tg_buf kernel; /* name of the user's kernel */
 	struct tg_requests *requests; /* where open cells are found */
 	bool told_lost; /* the user knows that cells are missing */
+	uint64_t n_lost; /* marks that a recorder took into its grave, for the next one to note */
 	pid_t root;
 	int64_t run_ns; /* when the user's kernel began */
 	int64_t interval_ns; /* 0: the default */
