@@ -318,11 +318,8 @@ static int note_lost(struct tg_marker *m)
 /* Start a recorder in a dead one's place, and tell it what is going on. */
 static void again(struct tg_marker *m)
 {
-	struct tg_buf folder = TG_BUF_INIT;
 	int ret;
 
-	tg_paths_recordings(&folder, NULL); /* deleted with what was in it, maybe */
-	tg_buf_release(&folder);
 	launch(m);
 	if (!m->mark || !m->root)
 		return;

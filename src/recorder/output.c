@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "record/writer.h"
 #include "recorder/lock.h"
 #include "recorder/prune.h"
@@ -30,7 +31,7 @@ struct tg_output {
 	struct tg_queue *queue;
 	int event;
 	char *path, *session_json;
-	bool prune;
+	bool ours; /* the folder: it is made, and old recordings in it are removed */
 
 	pthread_mutex_t lock; /* guards what follows */
 	struct tg_output_state state;
@@ -243,11 +244,29 @@ static int open_locked(struct work *w, const char *name, struct tg_err *err)
 	return r;
 }
 
+/* The folder for kernels' recordings may have been deleted with what was in it. */
+static int make_folder(const struct tg_output *o, struct tg_err *err)
+{
+	const char *slash = strrchr(o->path, '/');
+	char *folder;
+	int r;
+
+	if (!o->ours || !slash || slash == o->path)
+		return 0;
+	folder = tg_xmemdup0(o->path, (size_t)(slash - o->path));
+	r = tg_paths_mkdirs(folder, 0700, err);
+	free(folder);
+	return r;
+}
+
 /* Open the first name that can be had. Returns 0 or -errno with a sentence. */
 static int open_file(struct work *w, struct tg_buf *name, struct tg_err *err)
 {
-	int r = -EEXIST;
+	int r = make_folder(w->o, err);
 
+	if (r < 0)
+		return r;
+	r = -EEXIST;
 	for (int i = 1; i <= TG_OUTPUT_NAMES && r == -EEXIST; i++) {
 		tg_buf_clear(name);
 		tg_output_name(name, w->o->path, i);
@@ -295,7 +314,7 @@ static void prune(struct tg_output *o)
 	char *slash = strrchr(folder, '/');
 	size_t keep = tg_prune_keep();
 
-	if (o->prune && keep < SIZE_MAX && slash && slash > folder) {
+	if (o->ours && keep < SIZE_MAX && slash && slash > folder) {
 		*slash = '\0';
 		tg_prune(folder, slash + 1, keep, TG_PRUNE_BYTES, tg_real_ns() / TG_NS_PER_S);
 	}
@@ -382,7 +401,7 @@ static void *run(void *arg)
 }
 
 int tg_output_start(struct tg_output **out, const char *path, const char *session_json,
-	size_t queue_bytes, bool prune)
+	size_t queue_bytes, bool ours)
 {
 	struct tg_output *o = tg_xcalloc(1, sizeof(*o));
 	sigset_t all, before;
@@ -391,7 +410,7 @@ int tg_output_start(struct tg_output **out, const char *path, const char *sessio
 	o->queue = tg_queue_new(queue_bytes);
 	o->path = tg_xstrdup(path);
 	o->session_json = tg_xstrdup(session_json);
-	o->prune = prune;
+	o->ours = ours;
 	pthread_mutex_init(&o->lock, NULL);
 	o->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	/* signals are the other thread's business */

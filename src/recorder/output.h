@@ -30,11 +30,12 @@ struct tg_output_state {
 };
 
 /*
- * Start the thread; it opens `path` or the next free name and, with `prune`, removes old recordings
- * of kernels beside it (prune.h). 0 or -errno of the thread.
+ * Start the thread; it opens `path` or the next free name. In a folder of `ours`, that of kernels'
+ * recordings, it makes that folder where it is gone, and removes old recordings (prune.h). 0 or
+ * -errno of the thread.
  */
 int tg_output_start(struct tg_output **out, const char *path, const char *session_json,
-	size_t queue_bytes, bool prune);
+	size_t queue_bytes, bool ours);
 
 /* Readable when the state has changed or a flush is done; tg_output_state makes it quiet again. */
 int tg_output_fd(const struct tg_output *o);
