@@ -315,7 +315,10 @@ static int note_lost(struct tg_marker *m)
 	return ret;
 }
 
-/* Start a recorder in a dead one's place, and tell it what is going on. */
+/*
+ * Start a recorder in a dead one's place, and tell it what is going on. Of the file systems only
+ * that of the runtime folder is touched, which is this machine's own.
+ */
 static void again(struct tg_marker *m)
 {
 	int ret;
