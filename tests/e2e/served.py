@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 
 import websocket
@@ -48,6 +49,18 @@ class Server:
             headers={"Authorization": f"token {self.token}"})
         with urllib.request.urlopen(request, timeout=LONG) as answer:
             return json.loads(answer.read() or b"null")
+
+    def end(self, path):
+        """Delete a kernel of which something was killed just now: the server may fail while it restarts it."""
+        end = time.monotonic() + LONG
+        while True:
+            try:
+                return self.call("DELETE", path)
+            except urllib.error.HTTPError as error:
+                if error.code == 404:
+                    return None
+                assert time.monotonic() < end, self.text()
+                time.sleep(0.5)
 
     def kernel(self, name):
         return ServedKernel(self, self.call("POST", "api/kernels", {"name": name})["id"])

@@ -399,7 +399,7 @@ def test_killed_in_pairs(place, tmp_path, exe):
             server.log.close()
             server = None
         else:
-            server.call("DELETE", kernel.path)
+            server.end(kernel.path)
     world.settle(world.processes)
     if server is None and world.left():  # nobody was left to tidy: the next one that starts does it
         server = Server(tmp_path, **world.env)
