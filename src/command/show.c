@@ -7,6 +7,7 @@
 
 #include "analyze/series.h"
 #include "analyze/window.h"
+#include "base/end.h"
 #include "base/json.h"
 #include "command/format.h"
 #include "command/run.h"
@@ -18,6 +19,7 @@
 #define NAME_CHARS 36
 #define FILES_MAX  4096
 #define CELLS      8
+#define END_CHARS  600 /* of the evidence for how a process ended */
 
 /* A table of texts whose columns are as wide as they need to be. */
 struct grid {
@@ -183,6 +185,59 @@ static void add_nothing(struct tg_recording *r, const char *file, struct grid *g
 	grid_add(g, &b);
 }
 
+/*
+ * Whether it is of a run to which one of the spans belongs: of the last that had begun by then. (It
+ * may be stamped a little later than the end of that run.)
+ */
+static bool is_of(const struct tg_moment *m, const struct tg_recording *r,
+	const struct tg_span *const *span, size_t n)
+{
+	const struct tg_span *run = NULL;
+
+	for (size_t i = 0; i < r->n_spans; i++)
+		if (!strcmp(r->span[i].kind, "run") && r->span[i].begin_utc_ns <= m->utc_ns &&
+			(!run || r->span[i].begin_utc_ns >= run->begin_utc_ns))
+			run = &r->span[i];
+	for (size_t i = 0; run && i < n; i++)
+		if (span[i] == run || span[i]->run == run->number)
+			return true;
+	return false;
+}
+
+/*
+ * How the processes ended in which the spans ran, where it was not as they should: "Process 4711
+ * was killed by signal 9 (SIGKILL). Out of memory: yes: …".
+ */
+static void tell_ends(struct tg_command *c, const struct tg_recording *r,
+	const struct tg_span *const *span, size_t n)
+{
+	for (size_t i = 0; i < r->n_moments; i++) {
+		const struct tg_moment *m = &r->moment[i];
+		struct tg_buf line = TG_BUF_INIT;
+		struct tg_json *e;
+		int code, signal;
+
+		if (strcmp(m->what, "root_end") != 0 || !is_of(m, r, span, n))
+			continue;
+		e = tg_json_parse(m->json, strlen(m->json), NULL);
+		code = (int)tg_json_int(tg_json_get(e, "exit"), 0);
+		signal = (int)tg_json_int(tg_json_get(e, "signal"), 0);
+		if (code || signal) {
+			tg_buf_addf(&line, "Process %lld ",
+				(long long)tg_json_int(tg_json_get(e, "pid"), 0));
+			tg_end_words(code, signal, &line);
+			tg_buf_addf(&line, ". ");
+			tg_plain(&line, tg_json_str(tg_json_get(e, "text"), ""), END_CHARS);
+			while (line.data[line.len - 1] == ' ')
+				line.data[--line.len] = '\0';
+			tg_buf_adds(&line, "\n");
+			c->out.text(c->out.ctx, line.data, line.len);
+		}
+		tg_json_free(e);
+		tg_buf_release(&line);
+	}
+}
+
 static int show_spans(struct tg_command *c, const char *file, const char *selection)
 {
 	struct tg_recording *r;
@@ -205,6 +260,7 @@ static int show_spans(struct tg_command *c, const char *file, const char *select
 		rc = add_span(c, r, span[i], NULL, &g);
 	if (rc == TG_WORD_OK) {
 		grid_print(c, &g);
+		tell_ends(c, r, span, n);
 		tg_tell_damage(c, r);
 	}
 	grid_release(&g);

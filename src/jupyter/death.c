@@ -6,6 +6,7 @@
  */
 #include <signal.h>
 
+#include "base/end.h"
 #include "base/json.h"
 #include "jupyter/state.h"
 
@@ -13,25 +14,6 @@
 
 #define QUIET_MS  30 /* without a message: nothing more comes */
 #define NAMED_MAX 3 /* cells that ran */
-
-static const char *const signal_name[] = {
-	[SIGHUP] = "SIGHUP",
-	[SIGINT] = "SIGINT",
-	[SIGQUIT] = "SIGQUIT",
-	[SIGILL] = "SIGILL",
-	[SIGTRAP] = "SIGTRAP",
-	[SIGABRT] = "SIGABRT",
-	[SIGBUS] = "SIGBUS",
-	[SIGFPE] = "SIGFPE",
-	[SIGKILL] = "SIGKILL",
-	[SIGSEGV] = "SIGSEGV",
-	[SIGPIPE] = "SIGPIPE",
-	[SIGALRM] = "SIGALRM",
-	[SIGTERM] = "SIGTERM",
-	[SIGXCPU] = "SIGXCPU",
-	[SIGXFSZ] = "SIGXFSZ",
-	[SIGSYS] = "SIGSYS",
-};
 
 static void drain(struct tg_proxy *p)
 {
@@ -62,17 +44,6 @@ static bool is_running(const struct tg_proxy *p, const struct tg_request *r)
 			!strcmp(q->subshell.data, r->subshell.data))
 			return false;
 	return true;
-}
-
-/* "exited with code 7", "was killed by signal 9 (SIGKILL)" */
-static void describe(int code, int signal, struct tg_buf *out)
-{
-	if (!signal)
-		tg_buf_addf(out, "exited with code %d", code);
-	else if (signal > 0 && (size_t)signal < TG_ARRAY_SIZE(signal_name) && signal_name[signal])
-		tg_buf_addf(out, "was killed by signal %d (%s)", signal, signal_name[signal]);
-	else
-		tg_buf_addf(out, "was killed by signal %d", signal);
 }
 
 /* Whether Linux may have done it for want of memory; a shell in between makes a code of the signal.
@@ -106,7 +77,7 @@ static void explain(const struct tg_proxy *p, int code, int signal, struct tg_bu
 	int n = 0;
 
 	tg_buf_adds(out, "The kernel ");
-	describe(code, signal, out);
+	tg_end_words(code, signal, out);
 	for (const struct tg_request *r = p->requests.first; r; r = r->next) {
 		if (!is_running(p, r))
 			continue;

@@ -2,6 +2,7 @@
 #include "recorder/job.h"
 
 #include <errno.h>
+#include <signal.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -256,12 +257,24 @@ int tg_job_fd(const struct tg_job *j)
 	return tg_job_root_lives(j) ? j->root.fd : -1;
 }
 
+/* Whether the root, which just ended, was killed for want of memory, and the sentences for that. */
+static const char *tell_oom(struct tg_job *j, int64_t now, struct tg_buf *text)
+{
+	char why[240] = "nothing is sampled here";
+	enum tg_oom oom =
+		j->sampler ? tg_sampler_oom(j->sampler, why, sizeof(why)) : TG_OOM_UNKNOWN;
+
+	tg_reply_oom_text(&j->usage, oom, why, &j->limits, now, text);
+	return tg_reply_oom_word(oom);
+}
+
 /*
  * The root ended: open cells died with it, and what its clients left open ends, too. Both -1:
  * nobody said how it ended, the kernel may know.
  */
 static void end_root(struct tg_job *j, int exit_code, int signal, int64_t now)
 {
+	struct tg_buf text = TG_BUF_INIT;
 	struct tg_jw *w;
 
 	if (exit_code < 0 && signal < 0)
@@ -273,6 +286,11 @@ static void end_root(struct tg_job *j, int exit_code, int signal, int64_t now)
 		tg_jw_kint(w, "signal", signal);
 	else if (exit_code >= 0)
 		tg_jw_kint(w, "exit", exit_code);
+	if (signal == SIGKILL || exit_code == 128 + SIGKILL) { /* the latter: a shell's child */
+		tg_jw_kstr(w, "oom", tell_oom(j, now, &text));
+		tg_jw_kstr(w, "text", text.data);
+		tg_buf_release(&text);
+	}
 	tg_events_close(&j->events);
 	tg_live_end_by_us(&j->spans, &j->events, TG_LIVE_CELLS, now, "died");
 	tg_live_end_by_us(&j->spans, &j->events, TG_LIVE_ORPHANS, now, "unknown");
@@ -444,11 +462,16 @@ void tg_job_usage(struct tg_job *j, int64_t n, struct tg_buf *out)
 
 void tg_job_oom(struct tg_job *j, int64_t n, int64_t now_ns, struct tg_buf *out)
 {
-	char why[240] = "nothing is sampled here";
-	enum tg_oom oom =
-		j->sampler ? tg_sampler_oom(j->sampler, why, sizeof(why)) : TG_OOM_UNKNOWN;
+	struct tg_buf text = TG_BUF_INIT;
+	struct tg_jw w;
 
-	tg_reply_oom_json(&j->usage, n, oom, why, &j->limits, now_ns, out);
+	tg_jw_init(&w, out);
+	tg_jw_begin_object(&w);
+	tg_jw_kint(&w, "re", n);
+	tg_jw_kstr(&w, "oom", tell_oom(j, now_ns, &text));
+	tg_jw_kstr(&w, "text", text.data);
+	tg_jw_end_object(&w);
+	tg_buf_release(&text);
 }
 
 static void alive_event(void *ctx, uint32_t entity, pid_t pid, const char *comm)

@@ -152,14 +152,22 @@ static void add_size(struct tg_buf *out, int64_t bytes)
 		tg_buf_addf(out, "%.1f GB", (double)bytes / 1e9);
 }
 
-/* "Out of memory: yes: …. Its processes held 498 MB of 500 MB (cgroup limit) 0.1 s before." */
-static void add_oom_text(const struct tg_reply *u, const char *verdict, const char *why,
+const char *tg_reply_oom_word(enum tg_oom oom)
+{
+	static const char *const word[] = {
+		[TG_OOM_UNKNOWN] = "unknown", [TG_OOM_NO] = "no", [TG_OOM_YES] = "yes"
+	};
+
+	return word[oom];
+}
+
+void tg_reply_oom_text(const struct tg_reply *u, enum tg_oom oom, const char *why,
 	const struct tg_limits *limits, int64_t now_ns, struct tg_buf *out)
 {
 	int64_t limit = limits->memory_bytes;
 	const char *whose = limits->memory_why;
 
-	tg_buf_addf(out, "Out of memory: %s: %s.", verdict, why);
+	tg_buf_addf(out, "Out of memory: %s: %s.", tg_reply_oom_word(oom), why);
 	if (!u->held_ns)
 		return;
 	tg_buf_adds(out, " Its processes held ");
@@ -174,23 +182,4 @@ static void add_oom_text(const struct tg_reply *u, const char *verdict, const ch
 		tg_buf_addf(out, " (%s)", whose);
 	}
 	tg_buf_addf(out, " %.1f s before.", (double)(now_ns - u->held_ns) / (double)TG_NS_PER_S);
-}
-
-void tg_reply_oom_json(const struct tg_reply *u, int64_t n, enum tg_oom oom, const char *why,
-	const struct tg_limits *limits, int64_t now_ns, struct tg_buf *out)
-{
-	static const char *const word[] = {
-		[TG_OOM_UNKNOWN] = "unknown", [TG_OOM_NO] = "no", [TG_OOM_YES] = "yes"
-	};
-	struct tg_buf text = TG_BUF_INIT;
-	struct tg_jw w;
-
-	add_oom_text(u, word[oom], why, limits, now_ns, &text);
-	tg_jw_init(&w, out);
-	tg_jw_begin_object(&w);
-	tg_jw_kint(&w, "re", n);
-	tg_jw_kstr(&w, "oom", word[oom]);
-	tg_jw_kstr(&w, "text", text.data);
-	tg_jw_end_object(&w);
-	tg_buf_release(&text);
 }

@@ -41,11 +41,15 @@ void tg_reply_take(struct tg_reply *u, const struct tg_reading *reading);
 void tg_reply_json(const struct tg_reply *u, int64_t n, pid_t root, const struct tg_limits *limits,
 	struct tg_buf *out);
 
+/* Whether the root was killed for want of memory: "yes", "no", "unknown". */
+const char *tg_reply_oom_word(enum tg_oom oom);
+
 /*
- * Append the answer to question `n` about the end of the root: the sampler's verdict and evidence,
- * and what the tree held shortly before, of how much.
+ * Append the sentences for that: the verdict and its evidence, and what the tree held shortly
+ * before, of how much: "Out of memory: yes: …. Its processes held 498 MB of 500 MB (cgroup limit)
+ * 0.1 s before."
  */
-void tg_reply_oom_json(const struct tg_reply *u, int64_t n, enum tg_oom oom, const char *why,
+void tg_reply_oom_text(const struct tg_reply *u, enum tg_oom oom, const char *why,
 	const struct tg_limits *limits, int64_t now_ns, struct tg_buf *out);
 
 #endif

@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -106,6 +107,26 @@ def test_one_file_over_restarts_and_deaths(recording):
     assert [(c["name"], c["status"]) for c in recording.spans()] == [
         ("'one'", "ok"), ("'two'", "ok"), ("import os; os._exit(3)", "died"), ("'three'", "ok")]
     assert [r["status"] for r in recording.spans("run")] == ["ok", "died", "ok"]
+
+
+def test_show_tells_how_kernels_ended(recording, exe):
+    """An end that was wanted is nothing to tell; what killed it is, and whether memory was the cause."""
+    kernel = recording.start()
+    kernel.run("'one'")
+    kernel.restart()
+    pid = kernel.inner_pid()
+    kernel.run("import os; os.kill(os.getpid(), 9)")
+    kernel.wait_end()
+    kernel.restart()
+    kernel.run("'three'")
+    finish(kernel)
+    (path,) = recording.files()
+    shown = subprocess.run([exe, "show", path], capture_output=True, text=True, check=True).stdout
+    ends = [line for line in shown.splitlines() if line.startswith("Process")]
+    assert len(ends) == 1 and re.match(
+        rf"Process {pid} was killed by signal 9 \(SIGKILL\)\. Out of memory: (no|unknown): .*\.$", ends[0]), shown
+    alone = subprocess.run([exe, "show", path, "--span", "0"], capture_output=True, text=True, check=True).stdout
+    assert "Process" not in alone
 
 
 def test_name_of_the_file(recording):

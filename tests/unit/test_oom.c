@@ -248,18 +248,17 @@ static void test_text(void)
 	struct tg_reply u = { 0 };
 	struct tg_buf out = TG_BUF_INIT;
 
-	tg_reply_oom_json(&u, 4, TG_OOM_UNKNOWN, "because", &none, 0, &out);
-	T_EQ_S(out.data,
-		"{\"re\":4,\"oom\":\"unknown\",\"text\":\"Out of memory: unknown: because.\"}");
+	tg_reply_oom_text(&u, TG_OOM_UNKNOWN, "because", &none, 0, &out);
+	T_EQ_S(out.data, "Out of memory: unknown: because.");
 	tg_reply_take(&u, &reading);
 	reading.t_ns += TG_NS_PER_S / 5;
 	value[0] = 1000000; /* it is going, and gives it back */
 	tg_reply_take(&u, &reading);
 	tg_buf_clear(&out);
-	tg_reply_oom_json(
-		&u, 4, TG_OOM_YES, "because", &limits, reading.t_ns + TG_NS_PER_S / 10, &out);
-	T_EQ_S(out.data, "{\"re\":4,\"oom\":\"yes\",\"text\":\"Out of memory: yes: because. Its "
-			 "processes held 1.9 GB of 2.0 GB (cgroup limit) 0.3 s before.\"}");
+	tg_reply_oom_text(
+		&u, TG_OOM_YES, "because", &limits, reading.t_ns + TG_NS_PER_S / 10, &out);
+	T_EQ_S(out.data, "Out of memory: yes: because. Its processes held 1.9 GB of 2.0 GB (cgroup "
+			 "limit) 0.3 s before.");
 	reading.t_ns += 20 * TG_NS_PER_S;
 	value[0] = TG_MISSING;
 	tg_reply_take(&u, &reading); /* not known is not less */
@@ -267,7 +266,7 @@ static void test_text(void)
 	value[1] = TG_MISSING; /* of no group of its own */
 	tg_reply_take(&u, &reading);
 	tg_buf_clear(&out);
-	tg_reply_oom_json(&u, 4, TG_OOM_NO, "because", &limits, reading.t_ns, &out);
+	tg_reply_oom_text(&u, TG_OOM_NO, "because", &limits, reading.t_ns, &out);
 	T_OK(strstr(out.data,
 		     "no: because. Its processes held 43 MB of 8.0 GB (machine) 0.0 s before.") !=
 		NULL);

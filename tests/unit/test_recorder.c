@@ -80,7 +80,8 @@ static void test_round_trip(void)
 	T_OK(strstr(c.events.data, "\"attrs\":{\"x\":1}") != NULL);
 	T_EQ_I(count(c.events.data, "\"ev\":\"root\""), 1);
 	T_OK(strstr(c.events.data, "\"ev\":\"root_end\"") != NULL);
-	T_OK(strstr(c.events.data, "\"signal\":9") != NULL);
+	T_OK(strstr(c.events.data, "\"signal\":9,\"oom\":\"") != NULL);
+	T_OK(strstr(c.events.data, "\"text\":\"Out of memory: ") != NULL);
 	T_OK(strstr(c.events.data, "\"ev\":\"interval\"") != NULL);
 	T_OK(strstr(c.events.data, "\"ev\":\"limit\"") != NULL);
 	T_EQ_I(access(socket, F_OK), -1);
@@ -171,7 +172,7 @@ static void test_orphaned(void)
 	T_OK(strstr(c.events.data, "\"ev\":\"root_end\"") != NULL);
 	/* nobody said how it died: a new kernel knows, else it is left out, never guessed */
 	T_OK(!strstr(c.events.data, "\"exit\""));
-	T_EQ_I(count(c.events.data, "\"signal\""), count(c.events.data, "\"signal\":9}"));
+	T_EQ_I(count(c.events.data, "\"signal\""), count(c.events.data, "\"signal\":9,\"oom\""));
 	T_EQ_I(count(c.events.data, "\"status\":\"died\""), 1);
 	tg_buf_release(&c.events);
 	free(file);
