@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/window.h"
 
+#include <math.h>
+
 #include "analyze/totals.h"
 
 #include "base/mem.h"
@@ -85,4 +87,29 @@ bool tg_points_window(struct tg_points *p, int64_t from_ns, int64_t to_ns)
 	tg_points_release(p);
 	*p = in;
 	return single;
+}
+
+double tg_points_mean(const struct tg_points *p, int64_t from_ns, int64_t to_ns)
+{
+	double sum = 0, time = 0, lone = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct tg_series_point *b = &p->point[i], *a = b - 1;
+		double t0, t1, slope, mid;
+
+		if (b->t_ns >= from_ns && b->t_ns <= to_ns) {
+			lone += (double)b->value;
+			n++;
+		}
+		if (!i || b->cut || b->t_ns <= from_ns || a->t_ns >= to_ns)
+			continue;
+		t0 = (double)(TG_MAX(a->t_ns, from_ns) - a->t_ns);
+		t1 = (double)(TG_MIN(b->t_ns, to_ns) - a->t_ns);
+		slope = ((double)b->value - (double)a->value) / (double)(b->t_ns - a->t_ns);
+		mid = (double)a->value + slope * (t0 + t1) / 2;
+		sum += mid * (t1 - t0);
+		time += t1 - t0;
+	}
+	return time > 0 ? sum / time : n ? lone / (double)n : NAN;
 }

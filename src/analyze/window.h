@@ -17,4 +17,11 @@
  */
 bool tg_points_window(struct tg_points *p, int64_t from_ns, int64_t to_ns);
 
+/*
+ * The mean of a gauge over [from_ns, to_ns], weighted by time: the line through its points, without
+ * the time in which nothing is known; lone points have a mean without weights. NaN: there is none.
+ * This is the mean that is printed; bins of a picture are for drawing.
+ */
+double tg_points_mean(const struct tg_points *p, int64_t from_ns, int64_t to_ns);
+
 #endif

@@ -286,37 +286,3 @@ int tg_panels_add(const struct tg_panels *w, struct tg_err *err)
 			rc = add_panel(w, &plans[i], false);
 	return rc;
 }
-
-double tg_panels_drawn(const struct tg_chart *chart, const char *title, const char *series,
-	double *mean, double *max)
-{
-	double sum = 0, time = 0, factor = 1;
-
-	*mean = *max = NAN;
-	for (size_t i = 0; i < chart->n_panels; i++) {
-		const struct tg_panel *p = &chart->panel[i];
-		size_t k = 0;
-
-		if (strncmp(p->title, title, strlen(title)) != 0)
-			continue;
-		for (size_t u = 0; u < TG_ARRAY_SIZE(byte_units); u++)
-			if (!strncmp(p->unit, byte_units[u], strlen(byte_units[u])) &&
-				(p->unit[strlen(byte_units[u])] == '\0' ||
-					p->unit[strlen(byte_units[u])] == '/'))
-				factor = pow(1000, (double)u);
-		while (k < p->n_series && strcmp(p->series[k].name, series) != 0)
-			k++;
-		for (size_t j = 0; k < p->n_series && j < p->series[k].n_buckets; j++) {
-			const struct tg_bucket *b = &p->series[k].bucket[j];
-
-			if (isnan(b->mean))
-				continue;
-			sum += b->mean * (b->t1 - b->t0);
-			time += b->t1 - b->t0;
-			*max = fmax(*max, b->max);
-		}
-		break;
-	}
-	*mean = time > 0 ? sum / time : NAN;
-	return factor;
-}

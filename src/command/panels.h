@@ -31,11 +31,4 @@ const char *tg_panels_names(void);
 /* The unit in which `max` bytes have one to three digits; `factor` brings bytes into it. */
 const char *tg_panels_byte_unit(double max, double *factor);
 
-/*
- * Mean over time and maximum of a drawn series, in the unit of its panel: "GB", "MB/s"; NaN where
- * it is not drawn. `title` begins the panel's. Returns what bytes in that unit are worth.
- */
-double tg_panels_drawn(const struct tg_chart *chart, const char *title, const char *series,
-	double *mean, double *max);
-
 #endif

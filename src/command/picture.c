@@ -4,95 +4,22 @@
 #include <errno.h>
 #include <math.h>
 
-#include "analyze/totals.h"
+#include "analyze/together.h"
 #include "command/format.h"
 #include "command/panels.h"
 
 #include "base/mem.h"
 
-#define BANDS_MAX 400
+#define BANDS_MAX     400
+#define BETWEEN_LEAST 0.02 /* time between the spans that is worth a word, to their own */
 
 /* What is being drawn. */
 struct work {
 	const struct tg_picture *p;
 	struct tg_chart *chart;
-	int64_t from_ns, to_ns; /* UTC */
-	struct tg_totals totals; /* of the whole window */
+	int64_t from_ns, to_ns; /* UTC: the time that is drawn */
+	struct tg_together sums; /* of the chosen spans alone */
 };
-
-/* ---- the window and its sums ---- */
-
-static double add_known(double a, double b)
-{
-	return isnan(a) ? b : isnan(b) ? a : a + b;
-}
-
-static double max_known(double a, double b)
-{
-	return isnan(a) ? b : isnan(b) ? a : fmax(a, b);
-}
-
-static void add_totals(struct tg_totals *sum, const struct tg_totals *t)
-{
-	double *const add[] = { &sum->cpu_s, &sum->read_bytes, &sum->write_bytes, &sum->read_ops,
-		&sum->write_ops, &sum->net_rx_bytes, &sum->net_tx_bytes, &sum->mem_retained_bytes };
-	const double what[] = { t->cpu_s, t->read_bytes, t->write_bytes, t->read_ops, t->write_ops,
-		t->net_rx_bytes, t->net_tx_bytes, t->mem_retained_bytes };
-
-	for (size_t i = 0; i < TG_ARRAY_SIZE(add); i++)
-		*add[i] = add_known(*add[i], what[i]);
-	sum->cores_max = max_known(sum->cores_max, t->cores_max);
-	sum->rss_peak_bytes = max_known(sum->rss_peak_bytes, t->rss_peak_bytes);
-	sum->single = sum->single && t->single;
-	sum->missed += t->missed;
-	sum->samples += t->samples;
-}
-
-/* Sums over the time from the first to the last chosen span, session by session. */
-static int window_totals(struct work *w)
-{
-	const struct tg_picture *p = w->p;
-	bool some = false;
-
-	for (size_t i = 0; i < p->recording->n_sessions; i++) {
-		struct tg_span window = { .session = p->recording->session[i].number,
-			.since_session = p->recording->session[i].number,
-			.kind = (char *)"window",
-			.status = (char *)"ok",
-			.begin_ns = INT64_MAX,
-			.end_ns = INT64_MIN };
-		struct tg_totals t;
-		int rc;
-
-		for (size_t k = 0; k < p->n_spans; k++) {
-			if (p->span[k]->session != window.session)
-				continue;
-			window.since_session =
-				TG_MIN(window.since_session, p->span[k]->since_session);
-			window.begin_ns = TG_MIN(window.begin_ns, p->span[k]->begin_ns);
-			window.end_ns = TG_MAX(window.end_ns, p->span[k]->end_ns);
-		}
-		if (window.begin_ns > window.end_ns)
-			continue;
-		window.begin_utc_ns = tg_session_utc(&p->recording->session[i], window.begin_ns);
-		window.end_utc_ns = tg_session_utc(&p->recording->session[i], window.end_ns);
-		w->from_ns = some ? TG_MIN(w->from_ns, window.begin_utc_ns) : window.begin_utc_ns;
-		w->to_ns = some ? TG_MAX(w->to_ns, window.end_utc_ns) : window.end_utc_ns;
-		rc = tg_totals_of(p->recording, &window, &t);
-		if (rc < 0)
-			return rc;
-		if (some)
-			add_totals(&w->totals, &t);
-		else
-			w->totals = t;
-		some = true;
-	}
-	if (p->n_spans > 1) {
-		w->totals.wall_s = (double)(w->to_ns - w->from_ns) / 1e9;
-		w->totals.cores_mean = w->totals.cpu_s / w->totals.wall_s;
-	}
-	return 0;
-}
 
 /* ---- words ---- */
 
@@ -142,8 +69,8 @@ static int add_cells(struct work *w)
 		bytes = fmax(bytes, t[i].rss_peak_bytes);
 	}
 	w->chart->memory_unit = tg_xstrdup(tg_panels_byte_unit(bytes, &factor));
-	w->chart->memory_full = full_bar(w->totals.memory_limit_bytes, bytes) * factor;
-	w->chart->cores_full = full_bar(w->totals.cores_allowed, cores);
+	w->chart->memory_full = full_bar(w->sums.totals.memory_limit_bytes, bytes) * factor;
+	w->chart->cores_full = full_bar(w->sums.totals.cores_allowed, cores);
 	for (size_t i = 0; i < w->p->n_spans && rc == 0; i++) {
 		const struct tg_span *s = w->p->span[i];
 
@@ -163,6 +90,8 @@ static void add_words(struct work *w)
 	const struct tg_span *first = w->p->span[0], *last = w->p->span[w->p->n_spans - 1];
 	bool cells = !strcmp(first->kind, "cell");
 	struct tg_buf b = TG_BUF_INIT;
+	struct tg_damage damage;
+	double between_s;
 
 	if (w->p->n_spans == 1) {
 		tg_span_label(first, &b);
@@ -173,11 +102,11 @@ static void add_words(struct work *w)
 		tg_span_label(last, &b);
 	}
 	tg_buf_adds(&b, " · ");
-	tg_fmt_headline(&b, &w->totals);
+	tg_fmt_headline(&b, &w->sums.totals);
 	w->chart->headline = tg_buf_detach(&b);
-	for (size_t i = 0; i < w->totals.n_verdicts; i++)
-		tg_buf_addf(&b, "%s%s", b.len ? " · " : "", w->totals.verdict[i]);
-	if (w->totals.single)
+	for (size_t i = 0; i < w->sums.totals.n_verdicts; i++)
+		tg_buf_addf(&b, "%s%s", b.len ? " · " : "", w->sums.totals.verdict[i]);
+	if (w->sums.totals.single)
 		tg_buf_addf(
 			&b, "%stoo short for a maximum: its rates are means", b.len ? " · " : "");
 	if (!strcmp(last->status, "running")) {
@@ -185,10 +114,19 @@ static void add_words(struct work *w)
 		tg_span_label(last, &b);
 		tg_buf_adds(&b, " is running");
 	}
-	if (w->totals.missed)
+	between_s = (double)(w->to_ns - w->from_ns) / 1e9 - w->sums.totals.wall_s;
+	if (w->p->n_spans > 1 && between_s > BETWEEN_LEAST * w->sums.totals.wall_s) {
+		tg_buf_addf(&b, "%sfigures are of the %s alone, without ", b.len ? " · " : "",
+			cells ? "cells" : "spans");
+		tg_fmt_seconds(&b, between_s);
+		tg_buf_adds(&b, " between them");
+	}
+	if (tg_recording_damage(w->p->recording, &damage))
+		tg_buf_addf(&b, "%sthe file is damaged: samples are missing", b.len ? " · " : "");
+	if (w->sums.totals.missed)
 		tg_buf_addf(&b, "%s%lld %s late and left out", b.len ? " · " : "",
-			(long long)w->totals.missed,
-			w->totals.missed == 1 ? "sample was" : "samples were");
+			(long long)w->sums.totals.missed,
+			w->sums.totals.missed == 1 ? "sample was" : "samples were");
 	if (b.len)
 		w->chart->note = tg_buf_detach(&b);
 	tg_buf_release(&b);
@@ -212,18 +150,19 @@ static void row(struct work *w, const char *what, struct tg_buf *mean, struct tg
 	tg_buf_clear(total);
 }
 
-/* A rate over the window, its highest value, and its total: "1.2 MB/s", "9 MB/s", "24 MB". */
-static void traffic_row(struct work *w, const char *what, const char *title, const char *series,
-	double bytes, struct tg_buf b[3])
+/* A rate over the spans, its highest value, and its total: "1.2 MB/s", "9 MB/s", "24 MB". */
+static void traffic_row(
+	struct work *w, const char *what, enum tg_traffic which, double bytes, struct tg_buf b[3])
 {
-	double mean, max, factor = tg_panels_drawn(w->chart, title, series, &mean, &max);
+	double mean = bytes / w->sums.totals.wall_s, max = w->sums.rate_max[which];
 
 	if (!(bytes > 0))
 		return;
-	tg_fmt_bytes(&b[0], bytes / w->totals.wall_s);
+	tg_fmt_bytes(&b[0], mean);
 	tg_buf_adds(&b[0], "/s");
-	if (!isnan(max) && !w->totals.single) {
-		tg_fmt_bytes(&b[1], max * factor);
+	if (!isnan(max)) {
+		/* where samples were lost the highest rate was the mean at least */
+		tg_fmt_bytes(&b[1], fmax(max, mean));
 		tg_buf_adds(&b[1], "/s");
 	}
 	tg_fmt_bytes(&b[2], bytes);
@@ -232,9 +171,8 @@ static void traffic_row(struct work *w, const char *what, const char *title, con
 
 static void add_rows(struct work *w)
 {
-	const struct tg_totals *t = &w->totals;
+	const struct tg_totals *t = &w->sums.totals;
 	struct tg_buf b[3] = { TG_BUF_INIT, TG_BUF_INIT, TG_BUF_INIT };
-	double mean, max, factor;
 
 	if (!isnan(t->cpu_s)) {
 		tg_fmt_number(&b[0], t->cores_mean);
@@ -248,16 +186,15 @@ static void add_rows(struct work *w)
 		row(w, "CPU", &b[0], &b[1], &b[2]);
 	}
 	if (!isnan(t->rss_peak_bytes)) {
-		factor = tg_panels_drawn(w->chart, "Memory · ", "RSS", &mean, &max);
-		if (!isnan(mean))
-			tg_fmt_bytes(&b[0], mean * factor);
+		if (!isnan(w->sums.rss_mean_bytes))
+			tg_fmt_bytes(&b[0], w->sums.rss_mean_bytes);
 		tg_fmt_bytes(&b[1], t->rss_peak_bytes);
 		row(w, "Memory RSS", &b[0], &b[1], &b[2]);
 	}
-	traffic_row(w, "Disk read", "Disk · ", "read", t->read_bytes, b);
-	traffic_row(w, "Disk write", "Disk · ", "write", t->write_bytes, b);
-	traffic_row(w, "Network receive", "Network", "receive", t->net_rx_bytes, b);
-	traffic_row(w, "Network send", "Network", "send", t->net_tx_bytes, b);
+	traffic_row(w, "Disk read", TG_TRAFFIC_READ, t->read_bytes, b);
+	traffic_row(w, "Disk write", TG_TRAFFIC_WRITE, t->write_bytes, b);
+	traffic_row(w, "Network receive", TG_TRAFFIC_RX, t->net_rx_bytes, b);
+	traffic_row(w, "Network send", TG_TRAFFIC_TX, t->net_tx_bytes, b);
 	for (int i = 0; i < 3; i++)
 		tg_buf_release(&b[i]);
 }
@@ -268,7 +205,9 @@ int tg_picture_draw(const struct tg_picture *p, struct tg_chart *chart, struct t
 	int rc;
 
 	*chart = (struct tg_chart){ 0 };
-	rc = window_totals(&w);
+	rc = tg_together_of(p->recording, p->span, p->n_spans, &w.sums);
+	w.from_ns = w.sums.from_ns;
+	w.to_ns = w.sums.to_ns;
 	if (rc < 0)
 		return tg_err_set(err, rc, "Cannot read %s: %s", p->recording->path, strerror(-rc));
 	chart->t_end = (double)(w.to_ns - w.from_ns) / 1e9;
@@ -281,8 +220,8 @@ int tg_picture_draw(const struct tg_picture *p, struct tg_chart *chart, struct t
 			.buckets = p->buckets,
 			.from_ns = w.from_ns,
 			.to_ns = w.to_ns,
-			.cores_allowed = w.totals.cores_allowed,
-			.memory_limit_bytes = w.totals.memory_limit_bytes,
+			.cores_allowed = w.sums.totals.cores_allowed,
+			.memory_limit_bytes = w.sums.totals.memory_limit_bytes,
 		},
 		err);
 	if (rc == -EINVAL)

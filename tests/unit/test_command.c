@@ -263,6 +263,31 @@ static void spew(const char *name, const void *data, size_t len)
 	close(fd);
 }
 
+/* Figures of separate cells are of these cells, and the same in each kind of picture. */
+static void test_separate(void)
+{
+	static const char *const call[][2] = {
+		{ "chart run.tacho --span 0,2 -o apart.svg", "apart.svg" },
+		{ "chart run.tacho --span 0,2 -o apart.vl.json", "apart.vl.json" },
+	};
+	/* 2 + 9.6 core·s in 2 + 3 s; 100 MB to 300 MB, and 300 MB to 7 GB in the half of 3 s */
+	static const char *const has[] = { "2.32 of 4 cores", "11.6 core", "3.27 GB",
+		"figures are of the cells alone, without 2 s between them" };
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(call); i++) {
+		struct capture c = run(call[i][0]);
+		struct tg_buf b = slurp(call[i][1]);
+
+		T_EQ_I(c.result, TG_WORD_OK);
+		for (size_t k = 0; k < TG_ARRAY_SIZE(has); k++)
+			if (!T_OK(strstr(b.data, has[k]) != NULL))
+				fprintf(stderr, "# no \"%s\" in %s\n", has[k], call[i][1]);
+		T_EQ_I(unlink(run_path(call[i][1])), 0);
+		tg_buf_release(&b);
+		release(&c);
+	}
+}
+
 /* A hole in the middle: what is left is shown, and the loss is said. */
 static void test_damage(void)
 {
@@ -283,6 +308,12 @@ static void test_damage(void)
 			fprintf(stderr, "# %s: %s\n", word[i], c.note.data);
 		release(&c);
 	}
+	tg_buf_release(&b);
+	b = slurp("hole.svg");
+	T_OK(strstr(b.data, "the file is damaged: samples are missing") != NULL);
+	tg_buf_release(&b);
+	b = slurp("run.tacho");
+	memset(b.data + b.len / 2, 0xAA, 64);
 	unlink(run_path("hole.svg"));
 	c = run("show hole.tacho --json");
 	v = tg_json_parse(c.text.data, c.text.len, NULL);
@@ -810,6 +841,7 @@ int main(void)
 	test_json_members();
 	test_csv_agrees();
 	test_bad_use();
+	test_separate();
 	test_damage();
 	test_lost_marks();
 	test_running();

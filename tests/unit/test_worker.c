@@ -163,8 +163,8 @@ static void test_graphs(void)
 	draws("%%display_graph_for_last", "[2] · 3 s · 3.2 of 4 cores · peak 7.6 GB of 8");
 	draws("%%display_graph_for_index 0", "[0] · 2 s · 1 of 4 cores · peak 300 MB of 8 GB");
 	draws("%display_graph_for_index 1", "[1] · 3 ms · 0.97 of 4 cores");
-	draws("%%display_graph_for_all", "Cells [0] – [2] · 7 s");
-	draws("%tacho chart --span 0:1 --panel cpu", "Cells [0], [1] · 3 s");
+	draws("%%display_graph_for_all", "Cells [0] – [2] · 5 s");
+	draws("%tacho chart --span 0:1 --panel cpu", "Cells [0], [1] · 2 s");
 	complains("%%display_graph_for_index",
 		"No index specified. Use: %%display_graph_for_index index\n");
 	complains("%%display_graph_for_index 7",
