@@ -45,6 +45,12 @@ static void list_text(const struct tg_command *c, struct tg_buf *out)
 	}
 }
 
+/* Of ASCII, whatever the locale; "CPU time" begins with a capital already. */
+static char upper(char c)
+{
+	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
 /* Nothing in it depends on the machine, so that the file is the same everywhere. */
 static void list_markdown(const struct tg_command *c, struct tg_buf *out)
 {
@@ -61,7 +67,7 @@ static void list_markdown(const struct tg_command *c, struct tg_buf *out)
 
 		tg_buf_addf(out, "\n## %s\n\n", s->name);
 		if (s->help)
-			tg_buf_addf(out, "%c%s.\n\n", s->help[0] - 'a' + 'A', s->help + 1);
+			tg_buf_addf(out, "%c%s.\n\n", upper(s->help[0]), s->help + 1);
 		tg_buf_adds(
 			out, "| metric | unit | kind | of | what it is |\n|---|---|---|---|---|\n");
 		for (size_t k = 0; k < s->n_metrics; k++) {
