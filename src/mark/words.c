@@ -27,7 +27,7 @@ static const struct tg_word table[TG_WORDS] = {
 		.more = "LIST is some of cpu, cpu-raw, memory, io-bytes, io-ops, net, node-cpu,\n"
 			"node-memory, all; without it, whatever has something to show.\n"
 			"--node draws the whole machine beside the job.\n"
-			"A notebook shows the picture itself where no -o is given.\n" WITHOUT
+			"A terminal needs -o; a notebook without it shows the picture itself.\n" WITHOUT
 			"\n" SPANS,
 		.example = "--span last --panel cpu,memory -o last.svg",
 		.where = TG_IN_BOTH,
