@@ -553,16 +553,16 @@ void tg_recording_close(struct tg_recording *r)
 
 void tg_recording_only_run(struct tg_recording *r, int64_t run)
 {
+	uint64_t number = run < 0 ? 0 : (uint64_t)run; /* no span has 0 */
 	size_t n = 0;
 
-	if (run < 0)
-		for (size_t i = 0; i < r->n_spans; i++)
-			if (!strcmp(r->span[i].kind, "run"))
-				run = (int64_t)r->span[i].number;
-	if (run < 0)
+	for (size_t i = 0; run < 0 && i < r->n_spans; i++)
+		if (!strcmp(r->span[i].kind, "run"))
+			number = r->span[i].number;
+	if (run < 0 && !number)
 		return;
 	for (size_t i = 0; i < r->n_spans; i++) {
-		if (r->span[i].run == (uint64_t)run)
+		if (r->span[i].run == number)
 			r->span[n++] = r->span[i];
 		else
 			tg_span_release(&r->span[i]);

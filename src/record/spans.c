@@ -79,7 +79,7 @@ static void look(struct tg_spans *s, const char *line, size_t len)
 
 	if (!strcmp(ev, "begin") && span >= 0) {
 		begin(s, event, span);
-		if ((uint64_t)span >= s->next_span)
+		if ((uint64_t)span >= s->next_span && span <= TG_SPANS_NUMBER_MAX)
 			s->next_span = (uint64_t)span + 1;
 	} else if (!strcmp(ev, "end") && span >= 0) {
 		end(s, span);

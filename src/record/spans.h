@@ -14,6 +14,9 @@
 #define TG_SPANS_OPEN_MAX  16384
 #define TG_SPANS_BYTES_MAX (4u << 20)
 
+/* No recorder counts that far: numbers beyond are damage, and none follows them. */
+#define TG_SPANS_NUMBER_MAX (INT64_C(1) << 62)
+
 struct tg_open_span {
 	int64_t number;
 	uint32_t session;

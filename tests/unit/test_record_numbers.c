@@ -108,6 +108,57 @@ static void test_used_twice(void)
 	unlink(path);
 }
 
+/* The last run is found also where its number is one that the file cannot have. */
+static void test_last_run_used_twice(void)
+{
+	const char *path = run_path("last.tacho");
+	struct tg_recording *r;
+	struct tg_writer *w;
+
+	unlink(path);
+	w = open_writer(path);
+	run_event(w, BEGIN(1, "run", ""));
+	run_event(w, BEGIN(2, "cell", ",\"parent\":1"));
+	tg_writer_abandon(w);
+	w = open_writer(path);
+	run_event(w, BEGIN(1, "run", ""));
+	run_event(w, BEGIN(3, "cell", ",\"parent\":1"));
+	tg_writer_finish(w);
+	r = open_recording(path);
+	T_EQ_I(r->n_spans, 4);
+	tg_recording_only_run(r, -1);
+	T_EQ_I(r->n_spans, 2);
+	T_EQ_I(r->span[0].session, 2);
+	T_EQ_I(r->span[1].number, 3);
+	T_EQ_I(r->span[1].index, 0);
+	tg_recording_close(r);
+	unlink(path);
+}
+
+/* The largest number that JSON brings here does not bring those that follow out of its range. */
+static void test_largest_number(void)
+{
+	const char *path = run_path("largest.tacho");
+	struct tg_recording *r;
+	struct tg_writer *w;
+	uint64_t next;
+
+	unlink(path);
+	w = open_writer(path);
+	run_event(w, BEGIN(1, "run", ""));
+	run_event(w, BEGIN(9223372036854775807, "cell", ",\"parent\":1"));
+	tg_writer_abandon(w);
+	w = open_writer(path);
+	next = tg_writer_next_span(w);
+	T_EQ_I(next, 2);
+	tg_writer_abandon(w);
+	r = open_recording(path);
+	T_EQ_I(r->n_spans, 2);
+	T_EQ_I(r->span[1].run, 1);
+	tg_recording_close(r);
+	unlink(path);
+}
+
 /* A list that grows while spans are added keeps what is said of the span before. */
 static void test_many_parents(void)
 {
@@ -141,6 +192,8 @@ int main(void)
 	test_many_parents();
 	test_lost_numbers();
 	test_used_twice();
+	test_last_run_used_twice();
+	test_largest_number();
 	rmdir(run_dir());
 	return t_done();
 }
