@@ -368,8 +368,7 @@ static void load_sessions(struct tg_recording *r)
 	for (size_t i = 0; i < n; i++) {
 		struct tg_span_session *s = tg_recording_session(r, table[i].session);
 
-		if (!s || !table[i].last_ns || table[i].first_ns < 0 ||
-			table[i].last_ns > TG_TIME_MAX)
+		if (!s || !table[i].last_ns)
 			continue;
 		s->first_ns =
 			s->first_ns ? TG_MIN(s->first_ns, table[i].first_ns) : table[i].first_ns;

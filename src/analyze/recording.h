@@ -14,12 +14,10 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "record/format.h"
 #include "record/reader.h"
 
 #define TG_NO_NUMBER (-1)
-
-/* Stamps beyond this (73 years of uptime) or below 0 are damage: differences cannot overflow. */
-#define TG_TIME_MAX (INT64_C(1) << 61)
 
 /* A value that holds from `t_ns` on. */
 struct tg_step {

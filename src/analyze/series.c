@@ -65,8 +65,6 @@ static int take_point(struct load *l, int64_t t_ns, int64_t value)
 
 	if (l->past)
 		return 1;
-	if (t_ns < 0 || t_ns > TG_TIME_MAX)
-		return 0;
 	if (p->n > l->start && t_ns <= p->point[p->n - 1].t_ns)
 		return 0; /* two tables may share a moment */
 	if (t_ns <= l->from_ns && p->n > l->start) {

@@ -15,6 +15,7 @@
 
 #define PAD_NS     (5 * TG_NS_PER_S) /* the nearest rows around an edge lie within */
 #define PROBES_MAX 4096
+#define MISSED_MAX (INT64_C(1) << 61) /* ticks: more are damage, and the sum cannot overflow */
 
 /* What is wanted of each metric, and where it goes. Sums over instances. */
 enum want { WANT_RISE, WANT_PEAK };
@@ -166,8 +167,7 @@ static void take_column(const struct pass *p, struct probe *probe, const struct 
 	for (row -= row > 0; row < b->n_rows && probe->t_after[1] == TG_MISSING; row++) {
 		int64_t t = b->t_ns[row];
 
-		if (v[row] == TG_MISSING || t < 0 || t > TG_TIME_MAX ||
-			(probe->t_last != TG_MISSING && t <= probe->t_last))
+		if (v[row] == TG_MISSING || (probe->t_last != TG_MISSING && t <= probe->t_last))
 			continue;
 		probe_take(p, probe, t, v[row]);
 	}
@@ -470,7 +470,7 @@ static int64_t missed_in(const struct tg_recording *r, const struct tg_span *spa
 		s = session_before(r, span, s))
 		for (ptrdiff_t i = tg_steps_find(&s->missed, span->end_ns);
 			i >= 0 && s->missed.step[i].t_ns >= span->begin_ns; i--)
-			missed += s->missed.step[i].value;
+			missed = TG_MIN(missed + s->missed.step[i].value, MISSED_MAX);
 	for (size_t i = 0; outlived_recorder(span) && i < n; i++) {
 		if (!covers(span, table[i].session) || !table[i].n_rows)
 			continue;
@@ -478,7 +478,8 @@ static int64_t missed_in(const struct tg_recording *r, const struct tg_span *spa
 			int64_t period = tg_steps_at(&in->period, last_ns);
 
 			if (period > 0 && table[i].first_ns > last_ns)
-				missed += (table[i].first_ns - last_ns - 1) / period;
+				missed = TG_MIN(missed + (table[i].first_ns - last_ns - 1) / period,
+					MISSED_MAX);
 		}
 		in = tg_recording_session(r, table[i].session);
 		last_ns = TG_MAX(last_ns, table[i].last_ns);

@@ -34,8 +34,9 @@ static bool point_at(
 	}
 	if (!a || !b || b->cut || b->value < a->value)
 		return false;
-	out->value = a->value + (int64_t)(((double)b->value - (double)a->value) * (double)d0 /
-					  ((double)d0 + (double)d1));
+	/* the difference of two values may not fit into 64 bits, and lies between them in the end
+	 */
+	out->value = (int64_t)(a->value + ((__int128)b->value - a->value) * d0 / (d0 + d1));
 	return true;
 }
 

@@ -81,8 +81,7 @@ static int take_block(void *ctx, const struct tg_block *block)
 	for (uint32_t i = 0; i < block->n_rows; i++) {
 		struct row *row;
 
-		if (block->t_ns[i] < 0 || block->t_ns[i] > TG_TIME_MAX ||
-			block->t_ns[i] < w->from_ns || block->t_ns[i] >= w->to_ns)
+		if (block->t_ns[i] < w->from_ns || block->t_ns[i] >= w->to_ns)
 			continue;
 		TG_GROW(w->row, w->n + 1, w->cap);
 		row = &w->row[w->n];
@@ -258,7 +257,7 @@ static int export_session(const struct visit *v, const struct tg_export_columns 
 				break;
 		}
 		w.from_ns = TG_MAX(row, want);
-		w.to_ns = w.from_ns > INT64_MAX - WINDOW_NS ? INT64_MAX : w.from_ns + WINDOW_NS;
+		w.to_ns = w.from_ns + WINDOW_NS;
 		for (size_t i = 0; i < n && rc >= 0; i++) {
 			w.map = source[i].map;
 			w.n_map = source[i].n;
@@ -270,7 +269,7 @@ static int export_session(const struct visit *v, const struct tg_export_columns 
 		}
 		if (rc >= 0)
 			rc = hand_over(v, &w);
-		if (rc || w.to_ns == INT64_MAX)
+		if (rc)
 			break;
 		t = w.to_ns;
 	}

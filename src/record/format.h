@@ -10,9 +10,11 @@
 #ifndef TG_RECORD_FORMAT_H
 #define TG_RECORD_FORMAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TG_FORMAT_VERSION 1
+#define TG_TIME_MAX       (INT64_C(1) << 61) /* stamps are 0 to this: 73 years of uptime */
 #define TG_CHUNK_MAGIC    UINT32_C(0x52475489) /* bytes 89 'T' 'G' 'R' */
 #define TG_CHUNK_HEADER   32
 #define TG_CHUNK_MAX      (16u << 20) /* bytes of a stored payload, and of what it expands to */
@@ -22,6 +24,12 @@
 #define TG_BLOCK_ROWS_MAX 65536
 #define TG_SUMMARY_EVERY  64 /* sample chunks of a table between two summaries */
 #define TG_GROUP_ROWS     100 /* least number of rows that one summary entry covers */
+
+/* Others are damage: so differences of stamps, and a few seconds more, cannot overflow. */
+static inline bool tg_times_valid(int64_t first_ns, int64_t last_ns)
+{
+	return first_ns >= 0 && first_ns <= last_ns && last_ns <= TG_TIME_MAX;
+}
 
 enum tg_chunk_type {
 	TG_CHUNK_SESSION = 1, /* JSON object: the run of a recorder that starts here */

@@ -91,7 +91,7 @@ int tg_processes_prefix_get(const uint8_t *payload, size_t len, struct tg_proces
 	prefix->first_ns = (int64_t)tg_get64(payload + 4);
 	prefix->last_ns = (int64_t)tg_get64(payload + 12);
 	if (!prefix->cells || prefix->cells > TG_PROCESS_CELLS_MAX ||
-		prefix->first_ns > prefix->last_ns)
+		!tg_times_valid(prefix->first_ns, prefix->last_ns))
 		return -EBADMSG;
 	return 0;
 }

@@ -117,7 +117,8 @@ int tg_samples_prefix_get(const uint8_t *payload, size_t len, struct tg_samples_
 	prefix->rows = tg_get32(payload + 4);
 	prefix->first_ns = (int64_t)tg_get64(payload + 8);
 	prefix->last_ns = (int64_t)tg_get64(payload + 16);
-	if (!prefix->rows || prefix->rows > TG_BLOCK_ROWS_MAX || prefix->first_ns > prefix->last_ns)
+	if (!prefix->rows || prefix->rows > TG_BLOCK_ROWS_MAX ||
+		!tg_times_valid(prefix->first_ns, prefix->last_ns))
 		return -EBADMSG;
 	return 0;
 }

@@ -256,14 +256,13 @@ static struct tg_slice get_text(struct cursor *c)
 	return t;
 }
 
-/* first + uvar, which must not wrap */
-static int64_t get_later(struct cursor *c, int64_t first)
+/* Two stamps: svar first - before, uvar last - first. */
+static void get_times(struct cursor *c, int64_t before, int64_t *first_ns, int64_t *last_ns)
 {
-	int64_t last = tg_wrap_add(first, (int64_t)get_uvar(c));
-
-	if (last < first)
+	*first_ns = tg_wrap_add(before, get_svar(c));
+	*last_ns = tg_wrap_add(*first_ns, (int64_t)get_uvar(c));
+	if (!tg_times_valid(*first_ns, *last_ns))
 		c->p = NULL;
-	return last;
 }
 
 static void get_entries(struct tg_summary_reading *s, struct cursor *c, uint64_t offset)
@@ -285,8 +284,8 @@ static void get_entries(struct tg_summary_reading *s, struct cursor *c, uint64_t
 		if (e->type != TG_CHUNK_SAMPLES && e->type != TG_CHUNK_PROCESS)
 			continue;
 		e->rows = (uint32_t)get_count(c, UINT32_MAX);
-		before = e->first_ns = tg_wrap_add(before, get_svar(c));
-		e->last_ns = get_later(c, e->first_ns);
+		get_times(c, before, &e->first_ns, &e->last_ns);
+		before = e->first_ns;
 	}
 	if (at != offset)
 		c->p = NULL;
@@ -309,8 +308,7 @@ static void get_section(struct tg_summary_reading *s, struct cursor *c, uint64_t
 	for (uint32_t i = 0; c->p && i < to->n_groups; i++) {
 		struct tg_group_span *span = &s->span[*n_spans + i];
 
-		span->first_ns = tg_wrap_add(before, get_svar(c));
-		span->last_ns = get_later(c, span->first_ns);
+		get_times(c, before, &span->first_ns, &span->last_ns);
 		span->rows = (uint32_t)get_count(c, UINT32_MAX);
 		before = span->last_ns;
 	}

@@ -5,6 +5,7 @@
  */
 #include "run.h"
 
+#include "analyze/series.h"
 #include "analyze/totals.h"
 
 #include "base/mem.h"
@@ -130,8 +131,59 @@ static void test_peak(void)
 	T_NEAR(totals_of(105, 9000000000, 9500000000).rss_peak_bytes, 9.5e9, 0);
 }
 
+static void far_rows(struct tg_writer *w, int64_t t0, int64_t t1)
+{
+	struct tg_block *b = tg_block_new(tg_writer_next_table(w) - 1, 2, 2);
+
+	tg_block_add(b, t0, (int64_t[]){ 1, 1 });
+	tg_block_add(b, t1, (int64_t[]){ 2, 2 });
+	tg_writer_block(w, b);
+	tg_block_free(b);
+}
+
+/* Stamps that no clock shows are damage: what is reckoned with times cannot overflow. */
+static void test_far_times(void)
+{
+	const char *path = run_path("far.tacho");
+	struct tg_recording *r = NULL;
+	struct tg_err err = { 0 };
+	struct tg_points p = { 0 };
+	struct tg_damage d;
+	struct tg_totals t;
+	struct tg_writer *w;
+
+	unlink(path);
+	w = begin(path, 0, 1);
+	run_begin(w, 2, 2, "\"count\":1");
+	rows(w, 0, 5, 98);
+	far_rows(w, INT64_MIN + 1, -1);
+	tg_writer_abandon(w);
+	w = begin(path, 7, 2);
+	run_event(w, "{\"ev\":\"begin\",\"t\":1002000000000,\"span\":4,\"id\":\"k-2\","
+		     "\"kind\":\"cell\",\"attrs\":{\"resumed\":true}}");
+	peaks(w, 2, -1e10, 1, 9e9, 2);
+	far_rows(w, 1, INT64_MAX);
+	far_rows(w, INT64_MAX - 1, INT64_MAX);
+	run_end(w, 4, 10, "ok");
+	tg_writer_finish(w);
+	if (!T_OK(tg_recording_open(&r, path, &err) == 0))
+		exit(1);
+	T_OK(tg_recording_damage(r, &d));
+	T_EQ_I(d.lost_chunks, 5); /* three of samples, one of a process, the summary of these */
+	T_EQ_I(r->n_spans, 1);
+	T_EQ_I(tg_totals_of(r, &r->span[0], &t), 0);
+	T_EQ_I(t.missed, 0);
+	T_NEAR(t.cpu_s, 3, 1e-6);
+	T_EQ_I(tg_series_load(r, "tree.rss_bytes", NULL, 0, INT64_C(1) << 61, 10, &p), 0);
+	T_EQ_I(p.n, 51);
+	tg_points_release(&p);
+	tg_recording_close(r);
+	unlink(path);
+}
+
 int main(void)
 {
+	test_far_times();
 	test_cpu();
 	test_peak();
 	rmdir(run_dir());

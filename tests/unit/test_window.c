@@ -84,6 +84,21 @@ static void test_points(void)
 	rates_are(gap, 1, 1000, 1100, true, 0, 0, 0, 0);
 }
 
+/* Values as far apart as they can be: the one at an edge lies between them. */
+static void test_far_values(void)
+{
+	struct tg_points p = { .kind = TG_COUNTER };
+
+	tg_points_add(&p, 0, INT64_MIN + 1, true);
+	tg_points_add(&p, 1000 * MS, INT64_MAX, false);
+	tg_points_window(&p, 900 * MS, 950 * MS);
+	if (T_EQ_I(p.n, 2)) {
+		T_NEAR((double)p.point[0].value / 9223372036854775807.0, 0.8, 1e-9);
+		T_NEAR((double)p.point[1].value / 9223372036854775807.0, 0.9, 1e-9);
+	}
+	tg_points_release(&p);
+}
+
 static void test_gauge(void)
 {
 	static const int64_t at[][2] = { { 9500, 1 }, { 10500, 2 }, { 12000, 3 } };
@@ -182,6 +197,7 @@ static void test_words(void)
 int main(void)
 {
 	test_points();
+	test_far_values();
 	test_gauge();
 	test_words();
 	T_EQ_I(rmdir(run_dir()), 0);
