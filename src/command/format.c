@@ -84,17 +84,31 @@ void tg_fmt_seconds(struct tg_buf *out, double s)
 	}
 }
 
+void tg_fmt_cores(struct tg_buf *out, double cores)
+{
+	size_t start = out->len;
+
+	tg_fmt_number(out, cores);
+	tg_buf_adds(out, strcmp(out->data + start, "1") != 0 ? " cores" : " core");
+}
+
+void tg_fmt_count(struct tg_buf *out, uint64_t n, const char *one)
+{
+	tg_buf_addf(out, "%llu %s%s", (unsigned long long)n, one, n == 1 ? "" : "s");
+}
+
 void tg_fmt_headline(struct tg_buf *out, const struct tg_totals *t)
 {
 	tg_fmt_seconds(out, t->wall_s);
 	if (!isnan(t->cores_mean)) {
 		tg_buf_adds(out, " · ");
-		tg_fmt_number(out, t->cores_mean);
 		if (!isnan(t->cores_allowed)) {
+			tg_fmt_number(out, t->cores_mean);
 			tg_buf_adds(out, " of ");
-			tg_fmt_number(out, t->cores_allowed);
+			tg_fmt_cores(out, t->cores_allowed);
+		} else {
+			tg_fmt_cores(out, t->cores_mean);
 		}
-		tg_buf_adds(out, " cores");
 	}
 	if (!isnan(t->rss_peak_bytes)) {
 		size_t k = byte_power(t->rss_peak_bytes);

@@ -175,12 +175,9 @@ static void add_rows(struct work *w)
 	struct tg_buf b[3] = { TG_BUF_INIT, TG_BUF_INIT, TG_BUF_INIT };
 
 	if (!isnan(t->cpu_s)) {
-		tg_fmt_number(&b[0], t->cores_mean);
-		tg_buf_adds(&b[0], " cores");
-		if (!t->single) {
-			tg_fmt_number(&b[1], t->cores_max);
-			tg_buf_adds(&b[1], " cores");
-		}
+		tg_fmt_cores(&b[0], t->cores_mean);
+		if (!t->single)
+			tg_fmt_cores(&b[1], t->cores_max);
 		tg_fmt_number(&b[2], t->cpu_s);
 		tg_buf_adds(&b[2], " core·s");
 		row(w, "CPU", &b[0], &b[1], &b[2]);

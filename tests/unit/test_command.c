@@ -542,6 +542,32 @@ static void test_files(void)
 	rmdir(run_path("sub"));
 }
 
+/* The line of a file in which spans have no run around them is of all of them. */
+static void test_file_without_run(void)
+{
+	struct tg_writer *w;
+	struct capture c;
+
+	for (int two = 0; two < 2; two++) {
+		unlink(run_path("loose.tacho"));
+		T_EQ_I(tg_writer_open(&w, run_path("loose.tacho"), RUN_SESSION, NULL), 0);
+		run_begin(w, 2, 2, "\"name\":\"a\"");
+		run_end(w, 2, 4, two ? "error" : "ok");
+		if (two) {
+			run_begin(w, 3, 6, "\"name\":\"b\"");
+			run_end(w, 3, 9, "ok");
+		}
+		tg_writer_finish(w);
+		c = run("show loose.tacho loose.tacho");
+		T_EQ_I(c.result, TG_WORD_OK);
+		if (!T_OK(strstr(c.text.data, two ? " 7 s " : " 2 s ") &&
+			    strstr(c.text.data, two ? "  2 cells · error\n" : "  a\n")))
+			fprintf(stderr, "# %s", c.text.data);
+		release(&c);
+	}
+	unlink(run_path("loose.tacho"));
+}
+
 static void set_mtime(const char *name, time_t s, long ns)
 {
 	const struct timespec t[2] = { { s, ns }, { s, ns } };
@@ -810,6 +836,27 @@ static void test_format(void)
 	duration(NAN, "–");
 }
 
+static void test_plurals(void)
+{
+	static const struct {
+		double cores;
+		const char *want;
+	} known[] = { { 1, "1 core" }, { 1.004, "1 core" }, { 0.5, "0.5 cores" },
+		{ 11, "11 cores" }, { NAN, "– cores" } };
+	struct tg_buf b = TG_BUF_INIT;
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(known); i++) {
+		tg_buf_clear(&b);
+		tg_fmt_cores(&b, known[i].cores);
+		T_EQ_S(b.data, known[i].want);
+	}
+	tg_buf_clear(&b);
+	tg_fmt_count(&b, 1, "hole");
+	tg_fmt_count(&b, 0, "hole");
+	T_EQ_S(b.data, "1 hole0 holes");
+	tg_buf_release(&b);
+}
+
 static void test_headline(void)
 {
 	struct tg_buf b = TG_BUF_INIT;
@@ -847,12 +894,14 @@ int main(void)
 	test_running();
 	test_hostile_names();
 	test_files();
+	test_file_without_run();
 	test_newest();
 	test_values();
 	test_same_words();
 	test_examples();
 	test_exit_codes();
 	test_format();
+	test_plurals();
 	test_headline();
 	unlink(run_path("run.tacho"));
 	T_EQ_I(rmdir(run_dir()), 0);
