@@ -88,7 +88,7 @@ int tg_find(struct tg_command *c, const char *name, struct tg_buf *path)
 
 	if (name) {
 		tg_resolve(c, name, path);
-		return access(path->data, F_OK) < 0 ? suspect_selection(c, name) : TG_WORD_OK;
+		return TG_WORD_OK;
 	}
 	if (c->file) {
 		if (access(c->file, F_OK) < 0 && errno == ENOENT) {
@@ -122,6 +122,8 @@ int tg_open(struct tg_command *c, const char *name, struct tg_recording **out)
 	int rc = tg_find(c, name, &path);
 
 	*out = NULL;
+	if (rc == TG_WORD_OK && name && access(path.data, F_OK) < 0)
+		rc = suspect_selection(c, name); /* all words that look into one take --span */
 	if (rc == TG_WORD_OK && tg_recording_open(out, path.data, &c->err) < 0)
 		rc = TG_WORD_FAILED;
 	tg_buf_release(&path);

@@ -224,6 +224,10 @@ static void test_bad_use(void)
 	fails("show last", TG_WORD_USAGE, "There is no file last; spans are chosen by --span last");
 	fails("chart 2:5 -o x.svg", TG_WORD_USAGE,
 		"There is no file 2:5; spans are chosen by --span 2:5");
+	c = run("verify last"); /* which takes no spans */
+	T_EQ_I(c.result, TG_WORD_FAILED);
+	T_OK(strstr(c.err.text, "/last: No such file or directory") && !strstr(c.err.text, "--"));
+	release(&c);
 	fails("help show chart", TG_WORD_USAGE, "help explains one word at a time");
 	fails("show run.tacho --json=1", TG_WORD_USAGE, "--json takes no value");
 	fails("show run.tacho run.tacho --json", TG_WORD_USAGE,
