@@ -8,6 +8,7 @@
 
 #include "analyze/select.h"
 #include "base/lines.h"
+#include "command/format.h"
 #include "command/run.h"
 
 #include "base/mem.h"
@@ -136,10 +137,18 @@ int tg_open(struct tg_command *c, const char *name, struct tg_recording **out)
 	return TG_WORD_OK;
 }
 
-/* Append "1 hole" or "3 holes". */
-static void count(struct tg_buf *out, uint64_t n, const char *one)
+void tg_damage_text(const struct tg_damage *d, struct tg_buf *out)
 {
-	tg_buf_addf(out, "%llu %s%s", (unsigned long long)n, one, n == 1 ? "" : "s");
+	if (d->holes) {
+		tg_fmt_count(out, d->bytes_skipped, "byte");
+		tg_buf_adds(out, " skipped in ");
+		tg_fmt_count(out, d->holes, "hole");
+	}
+	if (d->lost_chunks) {
+		tg_buf_adds(out, d->holes ? ", " : "");
+		tg_fmt_count(out, d->lost_chunks, "chunk");
+		tg_buf_adds(out, " lost");
+	}
 }
 
 void tg_tell_damage(struct tg_command *c, const struct tg_recording *r)
@@ -150,16 +159,7 @@ void tg_tell_damage(struct tg_command *c, const struct tg_recording *r)
 	if (!tg_recording_damage(r, &d))
 		return;
 	tg_buf_adds(&line, "The recording is damaged: ");
-	if (d.holes) {
-		count(&line, d.bytes_skipped, "byte");
-		tg_buf_adds(&line, " skipped in ");
-		count(&line, d.holes, "hole");
-	}
-	if (d.lost_chunks) {
-		tg_buf_adds(&line, d.holes ? ", " : "");
-		count(&line, d.lost_chunks, "chunk");
-		tg_buf_adds(&line, " lost");
-	}
+	tg_damage_text(&d, &line);
 	tg_buf_adds(&line, "; `verify` says more");
 	c->out.note(c->out.ctx, line.data);
 	tg_buf_release(&line);

@@ -61,6 +61,9 @@ int tg_find(struct tg_command *c, const char *name, struct tg_buf *path);
  */
 int tg_open(struct tg_command *c, const char *name, struct tg_recording **out);
 
+/* Append what is lost: "64 bytes skipped in 1 hole, 1 chunk lost". */
+void tg_damage_text(const struct tg_damage *d, struct tg_buf *out);
+
 /* Note what of the recording is lost, when its reader met damage by now; nothing when whole. */
 void tg_tell_damage(struct tg_command *c, const struct tg_recording *r);
 

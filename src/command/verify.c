@@ -2,28 +2,39 @@
 /* `verify`: is this recording whole, and what is lost when it is not. */
 #include <errno.h>
 
+#include "command/format.h"
 #include "command/run.h"
 #include "record/reader.h"
 
 #include "base/mem.h"
 
+static bool is_damaged(const struct tg_damage *d)
+{
+	return d->holes || d->lost_chunks;
+}
+
 static void say(struct tg_buf *out, const char *name, const struct tg_damage *d)
 {
 	tg_plain(out, name, 200);
-	if (!d->holes && !d->lost_chunks)
-		tg_buf_addf(out, " is whole: %llu chunks, every one with its checksum\n",
-			(unsigned long long)d->chunks);
-	else
-		tg_buf_addf(out,
-			" is damaged: %llu bytes in %llu places are no chunks, %llu chunks are "
-			"lost; the other %llu are good\n",
-			(unsigned long long)d->bytes_skipped, (unsigned long long)d->holes,
-			(unsigned long long)d->lost_chunks, (unsigned long long)d->chunks);
-	if (d->tail_bytes)
-		tg_buf_addf(out,
-			"The last chunk is incomplete (%llu bytes): at most a second is "
-			"missing\n",
-			(unsigned long long)d->tail_bytes);
+	if (is_damaged(d)) {
+		tg_buf_adds(out, " is damaged: ");
+		tg_damage_text(d, out);
+		tg_buf_adds(out, "; ");
+		tg_fmt_count(out, d->chunks, "chunk");
+		tg_buf_adds(out, d->chunks == 1 ? " is good\n" : " are good\n");
+	} else {
+		tg_buf_adds(
+			out, d->tail_bytes ? " is whole up to its last chunk: " : " is whole: ");
+		tg_fmt_count(out, d->chunks, "chunk");
+		tg_buf_adds(out, d->chunks == 1 ? " with its checksum\n"
+						: ", every one with its checksum\n");
+	}
+	if (d->tail_bytes) {
+		tg_buf_adds(out, "The last chunk is incomplete (");
+		tg_fmt_count(out, d->tail_bytes, "byte");
+		tg_buf_adds(out, "): at most one second of a cell, or ten between cells, is "
+				 "missing\n");
+	}
 	if (!d->ended)
 		tg_buf_adds(out, "There is no end chunk: the recorder is at work still, or it was "
 				 "killed\n");
@@ -63,5 +74,5 @@ int tg_run_verify(struct tg_command *c, int argc, char **argv)
 	say(&out, name ? name : "The recording", &damage);
 	c->out.text(c->out.ctx, out.data, out.len);
 	tg_buf_release(&out);
-	return damage.holes || damage.lost_chunks ? TG_WORD_FAILED : TG_WORD_OK;
+	return is_damaged(&damage) ? TG_WORD_FAILED : TG_WORD_OK;
 }

@@ -41,7 +41,7 @@ struct tg_group {
 };
 
 struct tg_damage {
-	uint64_t chunks; /* whole chunks read */
+	uint64_t chunks; /* whole chunks read; after tg_reader_verify those that decode */
 	uint64_t bytes_skipped; /* bytes between valid chunks */
 	uint64_t holes; /* runs of such bytes */
 	uint64_t lost_chunks; /* jumps in the sequence numbers */

@@ -97,6 +97,7 @@ int tg_reader_verify(struct tg_reader *r, struct tg_damage *damage)
 		if (check(r, &chunk) < 0)
 			bad++;
 	*damage = tg_scan_damage(&scan);
+	damage->chunks -= bad;
 	damage->lost_chunks += bad;
 	tg_scan_release(&scan);
 	return k;

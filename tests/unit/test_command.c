@@ -297,7 +297,8 @@ static void test_damage(void)
 {
 	static const char *const word[] = { "show hole.tacho", "show hole.tacho --json",
 		"chart hole.tacho -o hole.svg", "export hole.tacho -o -" };
-	struct tg_buf b = slurp("run.tacho");
+	struct tg_buf b = slurp("run.tacho"), whole = slurp("run.tacho");
+	size_t first = TG_CHUNK_HEADER + (uint8_t)b.data[12] + 256u * (uint8_t)b.data[13];
 	struct tg_json *v;
 	struct capture c;
 
@@ -328,7 +329,24 @@ static void test_damage(void)
 	release(&c);
 	c = run("verify hole.tacho");
 	T_EQ_I(c.result, TG_WORD_FAILED);
-	T_OK(strstr(c.text.data, "hole.tacho is damaged: ") != NULL);
+	T_OK(!strncmp(c.text.data, "hole.tacho is damaged: ", 23));
+	T_OK(strstr(c.text.data, " skipped in 1 hole, 1 chunk lost; ") != NULL);
+	T_OK(strstr(c.text.data, " chunks are good\nThe last chunk is incomplete (") != NULL);
+	release(&c);
+	/* cut off by one byte: nothing says both that it is whole and that it is not */
+	spew("hole.tacho", whole.data, whole.len - 1);
+	c = run("verify hole.tacho");
+	T_EQ_I(c.result, TG_WORD_OK);
+	T_OK(!strncmp(c.text.data, "hole.tacho is whole up to its last chunk: 29 chunks, ", 53));
+	T_OK(strstr(c.text.data, " bytes): at most one second of a cell, or ten between cells, is "
+				 "missing\nThere is no end chunk") != NULL);
+	release(&c);
+	spew("hole.tacho", whole.data, first + 1);
+	c = run("verify hole.tacho");
+	T_OK(!strncmp(c.text.data,
+		"hole.tacho is whole up to its last chunk: 1 chunk with its checksum\n"
+		"The last chunk is incomplete (1 byte): ",
+		105));
 	release(&c);
 	/* with its end, the index hides the hole until that chunk is read */
 	spew("hole.tacho", b.data, b.len);
@@ -351,6 +369,7 @@ static void test_damage(void)
 	unlink(run_path("hole.tacho"));
 	unlink(run_path("cut.tacho"));
 	unlink(run_path("empty.tacho"));
+	tg_buf_release(&whole);
 	tg_buf_release(&b);
 }
 

@@ -170,6 +170,7 @@ static void test_far_times(void)
 		exit(1);
 	T_OK(tg_recording_damage(r, &d));
 	T_EQ_I(d.lost_chunks, 5); /* three of samples, one of a process, the summary of these */
+	T_EQ_I(d.chunks, tg_reader_damage(r->reader)->chunks - 5); /* which are not good */
 	T_EQ_I(r->n_spans, 1);
 	T_EQ_I(tg_totals_of(r, &r->span[0], &t), 0);
 	T_EQ_I(t.missed, 0);
