@@ -384,8 +384,8 @@ static int by_name(const void *a, const void *b)
 /* The recordings in a folder; 0: there are none, or it cannot be read, as a sentence says. */
 static size_t list_folder(struct tg_command *c, const char *name, char ***file)
 {
-	struct tg_buf path = TG_BUF_INIT;
-	size_t n = 0, cap = 0;
+	struct tg_buf path = TG_BUF_INIT, more = TG_BUF_INIT;
+	size_t n = 0, n_all = 0, cap = 0;
 	struct dirent *entry;
 	DIR *dir;
 
@@ -394,8 +394,8 @@ static size_t list_folder(struct tg_command *c, const char *name, char ***file)
 	*file = NULL;
 	if (!dir)
 		tg_err_set(&c->err, -errno, "Cannot read %.150s: %s", name, strerror(errno));
-	while (dir && n < FILES_MAX && (entry = readdir(dir))) {
-		if (!tg_is_recording(entry->d_name))
+	while (dir && (entry = readdir(dir))) {
+		if (!tg_is_recording(entry->d_name) || n_all++ >= FILES_MAX)
 			continue;
 		tg_buf_clear(&path);
 		tg_buf_addf(&path, "%s/%s", name, entry->d_name);
@@ -408,6 +408,13 @@ static size_t list_folder(struct tg_command *c, const char *name, char ***file)
 		closedir(dir);
 	if (n)
 		qsort(*file, n, sizeof(**file), by_name);
+	if (n_all > n) {
+		tg_buf_addf(&more, "Only %zu of the %zu recordings in ", n, n_all);
+		tg_plain(&more, name, 150);
+		tg_buf_adds(&more, " are shown");
+		c->out.note(c->out.ctx, more.data);
+	}
+	tg_buf_release(&more);
 	tg_buf_release(&path);
 	return n;
 }

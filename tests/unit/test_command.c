@@ -565,6 +565,40 @@ static void test_files(void)
 	rmdir(run_path("sub"));
 }
 
+/* A folder with more recordings than are shown says so, and is shown as far as that. */
+static void test_many_files(void)
+{
+	char *name = tg_xstrdup(run_path("many/0000.tacho"));
+	char *digits = strstr(name, "/many/") + 6;
+	struct capture c;
+	int failed = 0;
+
+	T_EQ_I(mkdir(run_path("many"), 0700), 0);
+	for (int i = 0; i < 4099; i++) {
+		snprintf(digits, 11, "%04d.tacho", i);
+		failed += symlink("nix", name) < 0;
+	}
+	T_EQ_I(failed, 0);
+	c = run("show many");
+	T_EQ_I(c.result, TG_WORD_FAILED);
+	T_OK(!strncmp(c.note.data, "Only 4096 of the 4099 recordings in many are shown\n", 51));
+	release(&c);
+	unlink(name);
+	for (int i = 4097; i >= 4096; i--) {
+		snprintf(digits, 11, "%04d.tacho", i);
+		unlink(name);
+	}
+	c = run("show many");
+	T_OK(!strstr(c.note.data, " are shown"));
+	release(&c);
+	for (int i = 0; i < 4096; i++) {
+		snprintf(digits, 11, "%04d.tacho", i);
+		unlink(name);
+	}
+	T_EQ_I(rmdir(run_path("many")), 0);
+	free(name);
+}
+
 /* The line of a file in which spans have no run around them is of all of them. */
 static void test_file_without_run(void)
 {
@@ -918,6 +952,7 @@ int main(void)
 	test_hostile_names();
 	test_files();
 	test_file_without_run();
+	test_many_files();
 	test_newest();
 	test_values();
 	test_same_words();
