@@ -131,8 +131,9 @@ def sound(request):
 
 
 def shape(result):
-    """What a front end shows of an answer; ids and times are gone."""
-    return (result.status, result.types, result.text, result.data,
+    """What a front end shows of an answer; ids and times are gone, and where a kernel cut its text in two."""
+    types = [kind for kind, before in zip(result.types, [None, *result.types]) if (kind, before) != ("stream",) * 2]
+    return (result.status, types, result.text, result.data,
             [sorted(c) for c in result.of("execute_result")])
 
 

@@ -210,14 +210,21 @@ static void test_variable(void)
 }
 
 /* One datagram, parsed. */
-static void take(int fd, struct tg_mark_message *m)
+static bool receive(int fd, struct tg_mark_message *m)
 {
 	char *data = tg_xmalloc(TG_MARK_DATAGRAM_MAX + 1);
 	ssize_t n = recv(fd, data, TG_MARK_DATAGRAM_MAX + 1, 0);
+	bool good = n > 0 && n <= TG_MARK_DATAGRAM_MAX &&
+		    tg_mark_message_parse(m, data, (size_t)n, NULL) == 0;
 
-	T_OK(n > 0 && n <= TG_MARK_DATAGRAM_MAX);
-	T_EQ_I(tg_mark_message_parse(m, data, n > 0 ? (size_t)n : 0, NULL), 0);
 	free(data);
+	return good;
+}
+
+static void take(int fd, struct tg_mark_message *m)
+{
+	if (!T_OK(receive(fd, m)))
+		abort();
 }
 
 /* Two marks are lost and the queue is full: ends wait for room, in their order, then a note. */
@@ -263,23 +270,25 @@ static void test_kept(struct tg_mark *mark, int fd)
 	tg_mark_message_release(&m);
 }
 
-/* Reads until the last message of a client. */
+struct reader {
+	int fd, ends;
+	bool bye;
+	char last[64]; /* note */
+};
+
+/* A thread that reads until the last message of a client; the checks are for who waits for it. */
 static void *read_all(void *arg)
 {
-	struct tg_mark_message m = { .op = TG_MARK_NOTE };
-	char last[64] = "";
-	int fd = *(int *)arg, ends = 0;
+	struct reader *r = arg;
+	struct tg_mark_message m;
 
-	for (bool bye = false; !bye;) {
-		take(fd, &m);
-		bye = m.op == TG_MARK_BYE;
-		ends += m.op == TG_MARK_END;
+	while (!r->bye && receive(r->fd, &m)) {
+		r->bye = m.op == TG_MARK_BYE;
+		r->ends += m.op == TG_MARK_END;
 		if (m.op == TG_MARK_NOTE)
-			snprintf(last, sizeof(last), "%s", m.text);
+			snprintf(r->last, sizeof(r->last), "%s", m.text);
 		tg_mark_message_release(&m);
 	}
-	T_EQ_I(ends, 3);
-	T_EQ_S(last, "1 marks are lost: the recorder did not take them");
 	return NULL;
 }
 
@@ -288,7 +297,8 @@ static void test_drain(const char *dir)
 {
 	struct tg_buf path = TG_BUF_INIT;
 	struct tg_mark *mark;
-	pthread_t reader;
+	struct reader reader = { 0 };
+	pthread_t thread;
 	int listening, fd;
 
 	tg_buf_addf(&path, "%s/drain.sock", dir);
@@ -304,11 +314,15 @@ static void test_drain(const char *dir)
 	T_EQ_I(tg_mark_bye(mark), 0);
 	T_EQ_I(tg_mark_drain(mark, 10), -EAGAIN);
 	T_OK(tg_mark_waits(mark));
-	T_EQ_I(pthread_create(&reader, NULL, read_all, &fd), 0);
+	reader.fd = fd;
+	T_EQ_I(pthread_create(&thread, NULL, read_all, &reader), 0);
 	T_EQ_I(tg_mark_drain(mark, 60000), 0);
 	T_OK(!tg_mark_waits(mark));
 	T_EQ_I(tg_mark_untold(mark), 0);
-	pthread_join(reader, NULL);
+	pthread_join(thread, NULL);
+	T_OK(reader.bye);
+	T_EQ_I(reader.ends, 3);
+	T_EQ_S(reader.last, "1 marks are lost: the recorder did not take them");
 	close(fd);
 	close(listening);
 	tg_mark_close(mark);
