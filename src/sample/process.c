@@ -180,13 +180,15 @@ int tg_process_read(struct tg_process *p, struct tg_env *env, unsigned detail)
 	p->execed = p->start_ticks >= 0 && strcmp(p->comm, stat.comm) != 0;
 	memcpy(p->comm, stat.comm, sizeof(p->comm));
 	p->start_ticks = stat.starttime;
-	p->ppid = stat.ppid;
+	if (stat.ppid > 0) /* of one that is being dropped it says 0, whatever the state */
+		p->ppid = stat.ppid;
 	p->state = stat.state;
 	p->threads = stat.threads;
 	p->waited_ns = (stat.cutime + stat.cstime) * env->tick_ns;
 	/* a clock that steps back belongs to the next owner of the pid */
 	p->clock_ns = TG_MAX(p->clock_ns, own_cpu(p, env, &stat));
 	p->zombie = (p->state == 'Z' || p->state == 'X') && p->threads <= 1;
+	p->leaving = p->state == 'X' && p->zombie;
 	if (p->zombie)
 		p->rss_bytes = p->vms_bytes = p->anon_bytes = p->threads = 0;
 	else

@@ -44,6 +44,11 @@ struct tg_process {
 
 	bool exited; /* its pidfd says so: the pid's clock is no longer to be trusted */
 	bool zombie; /* ended, not waited for */
+	/*
+	 * State X: its parent has waited for it and may show what it used already, or the kernel
+	 * drops it unwaited. Which, its parent's figures tell, at the latest when it is gone.
+	 */
+	bool leaving;
 	bool gone; /* ended and waited for: not in /proc any more */
 	bool execed; /* its name has changed in the last reading */
 	bool has_clock; /* the process clock works: clock_ns has nanoseconds, not ticks */
@@ -56,7 +61,7 @@ struct tg_process {
 	struct tg_usage late; /* … between this reading of it and a second look */
 	struct tg_usage late_used; /* of that, already matched; not credit in the next reading */
 	bool late_read, late_gone;
-	bool folded; /* gone, and a parent in the tree has what it used */
+	bool folded; /* leaving or gone, and a parent in the tree has what it used */
 	bool read_now; /* at the next reading, moved or not */
 	bool list_now; /* … and look for children */
 	bool unlisted; /* has run since its children were last looked for */

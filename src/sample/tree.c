@@ -31,7 +31,7 @@ struct tg_tree {
 	int64_t last_pid; /* given out on this machine, when last asked */
 	bool new_pids; /* some since the reading before */
 	bool no_children_files;
-	bool some_gone; /* in this reading */
+	bool some_gone; /* or leaving, in this reading */
 
 	struct tg_usage retired; /* of those gone that no parent waited for */
 	struct tg_usage carry; /* of those gone whose parent shows it from the next reading on */
@@ -200,6 +200,7 @@ static void read_one(struct tg_tree *t, struct tg_process *p, unsigned flags)
 
 	p->credit = (struct tg_usage){ 0 };
 	p->late_read = p->late_gone = false;
+	t->some_gone |= p->leaving;
 	if (has_idled(t, p, flags))
 		return;
 	if (tg_process_read(p, t->env, detail_of(flags)) < 0) {
@@ -219,6 +220,12 @@ static void read_one(struct tg_tree *t, struct tg_process *p, unsigned flags)
 		p->parent = find(t, p->ppid);
 	if (p->parent == p)
 		p->parent = NULL;
+	if (p->leaving) {
+		t->some_gone = true;
+		p->folded |= fresh; /* nothing was counted of it, and its parent gets all */
+		if (p->parent)
+			p->parent->read_now = true;
+	}
 	p->unlisted = !p->zombie;
 	if (!p->zombie && (fresh || refresh || t->new_pids || p->list_now))
 		list_children(t, p, fresh || refresh);
@@ -237,19 +244,15 @@ static void settle(struct tg_tree *t)
 		struct tg_process *p = t->node[i], *a = p->parent;
 		struct tg_usage left;
 
-		if (!p->gone || p->start_ticks < 0)
+		if ((!p->gone && !p->leaving) || p->folded || p->start_ticks < 0)
 			continue;
 		left = tg_usage_of(p);
 		/* and what it took over from children after it was read last */
 		tg_usage_add(&left, &p->late_used);
 		while (a && a->gone && a->folded)
 			a = a->parent;
-		if (!a || a->gone) {
-			tg_usage_add(&t->retired, &left);
-			continue;
-		}
-		p->folded = tg_usage_settle(a, &left, t->env, &t->carry);
-		if (!p->folded)
+		p->folded = a && !a->gone && tg_usage_settle(a, &left, t->env, &t->carry);
+		if (!p->folded && p->gone)
 			tg_usage_add(&t->retired, &left);
 	}
 }
@@ -296,7 +299,9 @@ static void add_up(struct tg_tree *t)
 		const struct tg_process *p = t->node[i];
 		struct tg_usage usage = tg_usage_of(p);
 
-		if (p->start_ticks < 0)
+		/* of one that leaves its parent may show all; the sum waits for what becomes of it
+		 */
+		if (p->start_ticks < 0 || p->leaving)
 			continue;
 		tg_usage_add(&sum, &usage);
 		to->rss_bytes += p->rss_bytes;

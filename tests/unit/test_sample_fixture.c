@@ -627,6 +627,44 @@ static void test_parent_ends_meanwhile(void)
 	copy_remove(&c);
 }
 
+/*
+ * State X: a child was waited for and is still to be seen. Its parent may show what it used
+ * already, or only at the next reading, or never; in no reading does it count twice.
+ */
+static void test_leaving(bool shown_at_once, bool waited)
+{
+	const int64_t tick = 10 * TG_NS_PER_MS, before = INT64_C(19500000000);
+	struct copy c = copy_of("container_v2");
+	struct tg_sampler *s = sampler_at(c.folder, 100);
+	struct tg_reading r;
+	char command[128];
+
+	edit(&c, "proc/103/stat", " 10 0 0 0 ", " 200 100 0 0 ");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	VALUE("tree.cpu_ns", "", before);
+	edit(&c, "proc/103/stat", ") S 101 ", ") X 0 ");
+	edit(&c, "proc/103/stat", " 20 0 4 0 ", " 20 0 1 0 ");
+	if (waited && shown_at_once)
+		edit(&c, "proc/101/stat", " 1000 0 0 0 ", " 1001 0 200 100 ");
+	tg_sampler_read(s, 0, &r);
+	VALUE("tree.cpu_ns", "", before + (waited && shown_at_once ? tick : 0));
+	tg_sampler_read(s, 0, &r);
+	VALUE("tree.cpu_ns", "", before + (waited && shown_at_once ? tick : 0));
+	if (waited && !shown_at_once)
+		edit(&c, "proc/101/stat", " 1000 0 0 0 ", " 1001 0 200 100 ");
+	snprintf(command, sizeof(command), "rm -r '%s/proc/103'", c.folder);
+	T_EQ_I(system(command), 0);
+	for (int i = 0; i < 2; i++) {
+		tg_sampler_read(s, 0, &r);
+		VALUE("tree.cpu_ns", "", before + (waited ? tick : 0));
+	}
+	edit(&c, "proc/100/stat", " 400 100 ", " 401 100 ");
+	tg_sampler_read(s, 0, &r);
+	VALUE("tree.cpu_ns", "", before + (waited ? 2 : 1) * tick);
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
 /* Half a number is never a number: each file cut at each byte gives the value or nothing. */
 static void test_truncated(const char *machine, pid_t root, const char *path)
 {
@@ -757,6 +795,9 @@ int main(void)
 	test_reuse();
 	test_hanging();
 	test_parent_ends_meanwhile();
+	test_leaving(true, true);
+	test_leaving(false, true);
+	test_leaving(false, false);
 	test_truncated("container_v2", 100, "proc/stat");
 	test_truncated("container_v2", 100, "proc/meminfo");
 	test_truncated("container_v2", 100, "proc/100/net/dev");
