@@ -2,6 +2,7 @@
 #include "jupyter/proxy.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <malloc.h>
 #include <signal.h>
 #include <sodium.h>
@@ -502,6 +503,17 @@ static void release(struct tg_proxy *p)
 	sodium_memzero(&p->sign, sizeof(p->sign));
 }
 
+/*
+ * Two threads of small messages: one arena, so that what a flood took can be given back. A buffer
+ * of 50 MB is used again for the next: mapped anew for each, its pages cost more than the copies.
+ */
+static void set_heap(void)
+{
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_MAX, 0);
+	mallopt(M_TRIM_THRESHOLD, INT_MAX); /* give_back trims */
+}
+
 int tg_proxy_run(const struct tg_proxy_options *options, struct tg_err *err)
 {
 	struct tg_proxy p = {
@@ -533,8 +545,7 @@ int tg_proxy_run(const struct tg_proxy_options *options, struct tg_err *err)
 	};
 
 	tg_emit_date(p.started);
-	/* two threads of small messages: one arena, so that what a flood took can be given back */
-	mallopt(M_ARENA_MAX, 1);
+	set_heap();
 	if (!start(&p, err))
 		while (!p.done)
 			turn(&p, err);
