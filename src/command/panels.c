@@ -88,6 +88,7 @@ static int add_series(const struct tg_panels *w, struct tg_panel *panel, const s
 	struct tg_points p = { 0 };
 	struct tg_series *s;
 	struct tg_bin *bin;
+	bool single;
 	size_t n;
 	int rc = tg_series_load(
 		w->recording, line->metric, instance, w->from_ns, w->to_ns, w->buckets, &p);
@@ -96,7 +97,10 @@ static int add_series(const struct tg_panels *w, struct tg_panel *panel, const s
 		tg_points_release(&p);
 		return rc == -ENOENT ? 0 : TG_MIN(rc, 0);
 	}
-	tg_points_window(&p, w->from_ns, w->to_ns);
+	single = tg_points_window(&p, w->from_ns, w->to_ns);
+	/* context has slower samples than what is of interest, or as many */
+	if (!(line->style & PALE))
+		panel->mean_only = panel->mean_only && single;
 	n = bins_for(w, &p);
 	bin = tg_xcalloc(n, sizeof(*bin));
 	tg_bins_from(&p, w->from_ns, w->to_ns, bin, n);
@@ -215,6 +219,7 @@ static int add_panel(const struct tg_panels *w, const struct plan *plan, bool as
 	int rc = 0, some = 0;
 	double max;
 
+	panel->mean_only = true;
 	for (size_t i = 0; i < TG_ARRAY_SIZE(plan->line) && plan->line[i].metric; i++) {
 		const struct line *line = &plan->line[i];
 

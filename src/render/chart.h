@@ -67,6 +67,7 @@ struct tg_panel {
 	struct tg_limit *limit;
 	size_t n_limits;
 	double y_max; /* 0: from the data and the limits near it */
+	bool mean_only; /* too few samples for a maximum: none is named */
 };
 
 /* An interval over all panels: a cell or a stage. */

@@ -204,14 +204,14 @@ static size_t covered(const struct view *v, const struct box *box)
 	return hits;
 }
 
-/* A dot on the highest value of the panel, and the number beside it. */
+/* A dot on the highest value of the panel, and the number beside it; of a mean the number alone. */
 static void draw_peak(struct view *v)
 {
 	const struct tg_bucket *peak = NULL;
 	const struct tg_series *of = NULL;
 	struct tg_pen pen = { .opacity = 1, .role = "peak" };
 	struct tg_label at = { .size = TG_SIZE_SMALL, .ink = TG_INK_TEXT, .halo = true };
-	char text[TG_NUM_SIZE + 8] = "max ";
+	char text[TG_PEAK_SIZE];
 	struct box best = { 0 };
 	size_t least = SIZE_MAX;
 	double x, y, w;
@@ -230,12 +230,13 @@ static void draw_peak(struct view *v)
 	}
 	if (!peak || peak->max <= 0)
 		return;
-	tg_num_short(peak->max, text + 4);
+	tg_peak_label(v->panel, of, peak->max, v->l->t_end, text);
 	w = tg_font_width(v->l->font, text, at.size, false);
 	x = tg_layout_x(v->l, (peak->t0 + peak->t1) / 2);
 	y = tg_layout_y(v->box, peak->max);
 	pen.ink = TG_INK_HUE + of->hue;
-	v->cv->dot(v->cv, x, y, 2.2, &pen);
+	if (!v->panel->mean_only)
+		v->cv->dot(v->cv, x, y, 2.2, &pen);
 	/* above, right, left, below: the first that covers least */
 	for (int k = 0; k < 4; k++) {
 		double dx = k == 1 ? 6 : k == 2 ? -6 - w : -w / 2;

@@ -45,3 +45,15 @@ void tg_resample(const struct tg_series *s, const double *edge, size_t n, struct
 			out[i] = (struct tg_bucket){ a, b, NAN, NAN, NAN };
 	}
 }
+
+void tg_peak_label(const struct tg_panel *p, const struct tg_series *s, double max, double t_end,
+	char out[TG_PEAK_SIZE])
+{
+	const double edge[] = { 0, t_end };
+	struct tg_bucket whole;
+	int n = snprintf(out, TG_PEAK_SIZE, p->mean_only ? "mean " : "max ");
+
+	if (p->mean_only)
+		tg_resample(s, edge, 1, &whole);
+	tg_num_short(p->mean_only ? whole.mean : max, out + n);
+}

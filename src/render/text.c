@@ -89,11 +89,12 @@ static void put_line(struct tg_buf *out, const char *s)
 }
 
 static void put_series(
-	struct tg_buf *out, const struct tg_series *s, const char *unit, double t_end, size_t width)
+	struct tg_buf *out, const struct tg_panel *p, size_t which, double t_end, size_t width)
 {
+	const struct tg_series *s = &p->series[which];
 	struct tg_bucket slot[SPARK_WIDTH];
 	double edge[SPARK_WIDTH + 1], value[SPARK_WIDTH], max = 0;
-	char number[TG_NUM_SIZE];
+	char label[TG_PEAK_SIZE];
 	bool any = false;
 
 	for (size_t i = 0; i <= SPARK_WIDTH; i++)
@@ -109,10 +110,10 @@ static void put_series(
 	tg_buf_addc(out, ' ');
 	tg_sparkline(out, value, SPARK_WIDTH, max, false);
 	if (any) {
-		tg_num_short(max, number);
-		tg_buf_addf(out, "  max %s ", number);
-		if (unit)
-			tg_text_clean(unit, NAME_CHARS, out);
+		tg_peak_label(p, s, max, t_end, label);
+		tg_buf_addf(out, "  %s ", label);
+		if (p->unit)
+			tg_text_clean(p->unit, NAME_CHARS, out);
 	}
 	trim_line(out);
 }
@@ -191,8 +192,8 @@ void tg_chart_text(const struct tg_chart *c, struct tg_buf *out)
 		for (size_t k = 0; k < p->n_series; k++)
 			width = width_of(p->series[k].name, width);
 		for (size_t k = 0; k < p->n_series; k++)
-			put_series(out, &p->series[k], p->unit,
-				c->t_end > 0 && isfinite(c->t_end) ? c->t_end : 1, width);
+			put_series(out, p, k, c->t_end > 0 && isfinite(c->t_end) ? c->t_end : 1,
+				width);
 	}
 	put_cells(out, c);
 	if (c->n_rows)

@@ -7,6 +7,7 @@
  */
 #include <math.h>
 
+#include "render/resample.h"
 #include "render/vega_part.h"
 
 #include "base/mem.h"
@@ -200,7 +201,7 @@ static void put_peak(struct tg_vega *v, const struct tg_panel *p, const struct t
 	const struct tg_bucket *peak = NULL;
 	const struct tg_series *of = NULL;
 	struct tg_jw *w = &v->w;
-	char text[TG_NUM_SIZE + 8] = "max ";
+	char text[TG_PEAK_SIZE];
 	double share;
 
 	for (size_t i = 0; i < p->n_series; i++) {
@@ -216,9 +217,9 @@ static void put_peak(struct tg_vega *v, const struct tg_panel *p, const struct t
 	}
 	if (!peak || peak->max <= 0)
 		return;
-	tg_num_short(peak->max, text + 4);
+	tg_peak_label(p, of, peak->max, v->l->t_end, text);
 	share = (peak->t0 + peak->t1) / 2 / v->l->t_end;
-	for (int part = 0; part < 2; part++) {
+	for (int part = p->mean_only; part < 2; part++) {
 		tg_jw_begin_object(w);
 		tg_vega_begin_object(w, "data");
 		tg_vega_begin_array(w, "values");
@@ -274,7 +275,7 @@ static void put_cross_hair(struct tg_vega *v, const struct tg_panel *p, size_t w
 	TG_RAW(w, "{\"field\":\"t\",\"type\":\"quantitative\",\"title\":\"time s\"}");
 	for (size_t i = 0; i < p->n_series; i++) {
 		size_t n = v->first + i;
-		bool band = tg_vega_data_has_band(&v->data, n);
+		bool band = !p->mean_only && tg_vega_data_has_band(&v->data, n);
 
 		for (int max = 0; max <= (band ? 1 : 0); max++) {
 			tg_buf_clear(&name);

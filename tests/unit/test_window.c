@@ -181,7 +181,8 @@ static void test_words(void)
 	T_NEAR(t.cores_max, 2.5, 1e-6);
 	tg_recording_close(r);
 	text = chart_of(path, "0");
-	says(text, "max 1.2", true);
+	says(text, "mean 1.2 cores", true);
+	says(text, "max 1.2", false);
 	says(text, "3.9", false);
 	says(text, "too short for a maximum: its rates are means", true);
 	says(text, "1.2 cores       0.18 core·s", true); /* mean, nothing, total */

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a chart of the known run holds before it is drawn, and what all writers make of it. */
+#include "run.h"
+
+#include "analyze/select.h"
+#include "command/picture.h"
+
+#include "base/mem.h"
+
+struct shown {
+	struct tg_recording *recording;
+	struct tg_chart chart;
+	struct tg_buf svg, vega, text;
+};
+
+/* Draw spans of the known run, or of the recording that is there already. */
+static struct shown draw(const char *selection, const char *panels, const char *path)
+{
+	struct shown s = { .svg = TG_BUF_INIT };
+	struct tg_picture picture = { .panels = panels, .buckets = TG_PICTURE_BUCKETS };
+	const struct tg_span **span = NULL;
+	struct tg_select select = { 0 };
+	struct tg_err err = { 0 };
+
+	if (!path)
+		run_write(path = run_path("run.tacho"), 0);
+	T_EQ_I(tg_recording_open(&s.recording, path, &err), 0);
+	T_EQ_I(tg_select_parse(&select, selection, &err), 0);
+	picture.recording = s.recording;
+	picture.n_spans = (size_t)tg_select_spans(&select, s.recording, &span, &err);
+	picture.span = span;
+	T_EQ_I(tg_picture_draw(&picture, &s.chart, &err), 0);
+	T_EQ_S(err.text, "");
+	tg_chart_svg(&s.chart, "x1", &s.svg);
+	tg_chart_vega(&s.chart, &s.vega);
+	tg_chart_text(&s.chart, &s.text);
+	tg_select_release(&select);
+	free(span);
+	return s;
+}
+
+static void release(struct shown *s)
+{
+	tg_buf_release(&s->svg);
+	tg_buf_release(&s->vega);
+	tg_buf_release(&s->text);
+	tg_chart_free(&s->chart);
+	tg_recording_close(s->recording);
+}
+
+static bool all_have(const struct shown *s, const char *what)
+{
+	return strstr(s->svg.data, what) && strstr(s->vega.data, what) &&
+	       strstr(s->text.data, what);
+}
+
+static bool some_have(const struct shown *s, const char *what)
+{
+	return strstr(s->svg.data, what) || strstr(s->vega.data, what) ||
+	       strstr(s->text.data, what);
+}
+
+/* 3 ms between two rows at edges have a mean and no maximum; memory is what was seen. */
+static void test_mean_only(void)
+{
+	struct shown s = draw("1", "cpu", NULL);
+
+	T_OK(s.chart.panel[0].mean_only);
+	T_OK(all_have(&s, "mean 0.97") && !some_have(&s, "max 0"));
+	T_OK(!strstr(s.svg.data, "tg-peak"));
+	release(&s);
+	s = draw("2", "cpu", NULL);
+	T_OK(!s.chart.panel[0].mean_only);
+	T_OK(all_have(&s, "max 3.2") && !some_have(&s, "mean 3.2"));
+	T_OK(strstr(s.svg.data, "tg-peak") != NULL);
+	release(&s);
+	s = draw("1", "memory", NULL);
+	T_OK(!s.chart.panel[0].mean_only && all_have(&s, "max 300"));
+	release(&s);
+}
+
+int main(void)
+{
+	test_mean_only();
+	unlink(run_path("run.tacho"));
+	T_EQ_I(rmdir(run_dir()), 0);
+	return t_done();
+}
