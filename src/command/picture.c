@@ -10,7 +10,6 @@
 
 #include "base/mem.h"
 
-#define BANDS_MAX     400
 #define BETWEEN_LEAST 0.02 /* time between the spans that is worth a word, to their own */
 
 /* What is being drawn. */
@@ -31,14 +30,12 @@ static bool has_failed(const struct tg_span *s)
 static void add_bands(struct work *w)
 {
 	struct tg_buf label = TG_BUF_INIT;
-	size_t n = 0;
 
-	for (size_t i = 0; i < w->p->n_spans && n < BANDS_MAX; i++) {
+	for (size_t i = 0; i < w->p->n_spans; i++) {
 		const struct tg_span *s = w->p->span[i];
 
 		if (strcmp(s->kind, "cell") != 0 && strcmp(s->kind, "stage") != 0)
 			continue;
-		n++;
 		tg_buf_clear(&label);
 		tg_span_label(s, &label);
 		tg_buf_addc(&label, ' ');

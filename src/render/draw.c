@@ -377,7 +377,7 @@ static void draw_title(struct view *v)
 
 /* A strip's label: all of it, else its first word ("[12]"), else what fits of that. */
 static void draw_band_label(const struct tg_layout *l, struct tg_canvas *cv,
-	const struct tg_band *b, double x0, double x1, double y)
+	const struct tg_band_box *b, double x0, double x1, double y)
 {
 	struct tg_label at = { .x = x0 + 6, .y = y, .size = TG_SIZE_TEXT, .ink = TG_INK_TEXT };
 	size_t word = strcspn(b->label, " ");
@@ -393,6 +393,8 @@ static void draw_band_label(const struct tg_layout *l, struct tg_canvas *cv,
 	}
 	room = x1 - at.x - 4;
 	if (tg_font_width(l->font, b->label, at.size, false) > room && word < 16) {
+		if (b->narrow)
+			return;
 		first = tg_xmemdup0(b->label, word);
 		if (tg_font_width(l->font, first, at.size, false) <= room)
 			tg_canvas_fit(cv, l->font, &at, first, room);
@@ -402,43 +404,32 @@ static void draw_band_label(const struct tg_layout *l, struct tg_canvas *cv,
 	tg_canvas_fit(cv, l->font, &at, b->label, room);
 }
 
-/*
- * The strip (top < 0), or the shades in one panel. What is narrower than half a pixel beyond what
- * is drawn already is left out (10,000 cells), but failed ones are drawn after the others, two
- * pixels wide at least.
- */
+/* The strip (top < 0), or the shades in one panel. Failed ones are two pixels wide at least. */
 static void draw_some_bands(
 	const struct tg_layout *l, struct tg_canvas *cv, bool failed, double top, double bottom)
 {
 	double drawn[TG_LANES] = { 0 };
-	size_t count[TG_LANES] = { 0 };
 
-	for (size_t i = 0; i < l->chart->n_bands; i++) {
-		const struct tg_band *b = &l->chart->band[i];
-		size_t lane = l->lane[i];
-		double x0 = tg_layout_x(l, b->t0), x1 = tg_layout_x(l, b->t1), y, w;
+	for (size_t i = 0; i < l->n_bands; i++) {
+		const struct tg_band_box *b = &l->band[i];
 		struct tg_pen pen = { .ink = failed ? TG_INK_FAILED : TG_INK_GRID, .role = "cell" };
-		bool odd;
+		double x0 = tg_layout_x(l, b->t0), x1 = tg_layout_x(l, b->t1), y, w;
 
-		if (!(b->t1 >= b->t0))
-			continue;
 		x1 = fmax(x1, x0 + (failed ? 2 : 1));
-		odd = count[lane] & 1;
-		count[lane] += x1 >= drawn[lane] + 0.5;
-		if (x1 < drawn[lane] + 0.5 || b->failed != failed)
-			continue;
-		x0 = fmax(x0, drawn[lane]);
+		x0 = fmax(x0, drawn[b->lane]);
 		w = x1 - x0;
-		drawn[lane] = x1;
+		if (b->failed != failed || w <= 0)
+			continue;
+		drawn[b->lane] = x1;
 		if (top >= 0) {
 			pen.opacity = failed ? 0.08 : 0.07;
 			pen.role = NULL;
-			if (lane == 0 && w >= 3 && (odd || failed))
+			if (b->lane == 0 && w >= 3 && (b->odd || failed))
 				cv->rect(cv, x0, top, w, bottom - top, 0, &pen, NULL);
 			continue;
 		}
-		y = l->strip_y + TG_STRIP_HEIGHT * (double)lane;
-		pen.opacity = failed ? (w > 6 ? 0.25 : 1) : odd ? 0.3 : 0.16;
+		y = l->strip_y + TG_STRIP_HEIGHT * (double)b->lane;
+		pen.opacity = failed ? (w > 6 ? 0.25 : 1) : b->odd ? 0.3 : 0.16;
 		cv->rect(cv, x0, y, w > 3 ? w - 1 : w, TG_STRIP_HEIGHT - 2, w > 6 ? 2 : 0, &pen,
 			b->label);
 		if (w >= 24 && b->label)
@@ -546,11 +537,11 @@ void tg_chart_draw(const struct tg_layout *l, struct tg_canvas *cv)
 		at.y = l->headline_y + 22 * (double)i;
 		cv->text(cv, &at, l->headline[i]);
 	}
-	if (l->chart->note) {
+	if (l->note) {
 		at = (struct tg_label){
 			.x = 12, .y = l->note_y, .size = TG_SIZE_TEXT, .ink = TG_INK_MUTED
 		};
-		tg_canvas_fit(cv, l->font, &at, l->chart->note, l->width - 24);
+		tg_canvas_fit(cv, l->font, &at, l->note, l->width - 24);
 	}
 	if (l->n_lanes)
 		draw_bands(l, cv, -1, -1);

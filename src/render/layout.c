@@ -92,23 +92,18 @@ static void wrap_headline(struct tg_layout *l, const char *headline, double widt
 	tg_buf_release(&clean);
 }
 
-/* Bands that overlap in time go below each other. */
-static void assign_lanes(struct tg_layout *l, const struct tg_chart *c)
+/* The chart's own, and how many cells cannot be told apart. */
+static char *note_of(const struct tg_layout *l)
 {
-	double end[TG_LANES] = { 0 };
+	const char *own = l->chart->note;
+	struct tg_buf text = TG_BUF_INIT;
 
-	l->lane = tg_xcalloc(c->n_bands, 1);
-	for (size_t i = 0; i < c->n_bands; i++) {
-		size_t k = 0;
-
-		while (k < l->n_lanes && c->band[i].t0 < end[k] - 1e-9 * l->t_end)
-			k++;
-		if (k == TG_LANES)
-			k--;
-		l->lane[i] = (unsigned char)k;
-		end[k] = k < l->n_lanes ? fmax(end[k], c->band[i].t1) : c->band[i].t1;
-		l->n_lanes = TG_MAX(l->n_lanes, k + 1);
-	}
+	if (own)
+		tg_buf_adds(&text, own);
+	if (l->n_merged)
+		tg_buf_addf(&text, "%s%zu %s too short to be drawn alone", own ? " · " : "",
+			l->n_merged, l->n_merged == 1 ? "cell is" : "cells are");
+	return text.len ? tg_buf_detach(&text) : NULL;
 }
 
 static void set_panels(struct tg_layout *l, const struct tg_chart *c)
@@ -140,13 +135,14 @@ void tg_layout_init(struct tg_layout *l, const struct tg_chart *c)
 	*l = (struct tg_layout){ .chart = c, .font = tg_font_new() };
 	l->width = TG_MIN(TG_MAX(width, TG_WIDTH_MIN), TG_WIDTH_MAX);
 	l->t_end = c->t_end > 0 && isfinite(c->t_end) ? c->t_end : 1;
-	assign_lanes(l, c);
 	set_panels(l, c);
+	tg_layout_bands(l);
+	l->note = note_of(l);
 	if (c->headline)
 		wrap_headline(l, c->headline, l->width - 2 * PAD);
 	l->headline_y = y + 15;
 	y += 22 * (double)l->n_headline;
-	if (c->note) {
+	if (l->note) {
 		l->note_y = y + 13;
 		y += 19;
 	}
@@ -181,7 +177,8 @@ void tg_layout_release(struct tg_layout *l)
 {
 	for (size_t i = 0; i < l->n_headline; i++)
 		free(l->headline[i]);
-	free(l->lane);
+	free(l->note);
+	tg_layout_bands_release(l);
 	free(l->panel);
 	tg_layout_cells_release(&l->cells);
 	tg_font_free(l->font);

@@ -53,6 +53,20 @@ struct tg_cells_box {
 	struct tg_ticks ticks;
 };
 
+/*
+ * A band as it is drawn. Neighbours too short to be seen one by one share a box, failed ones a box
+ * of their own; one beside a box that would not change it is counted there.
+ */
+struct tg_band_box {
+	double t0, t1;
+	char *label; /* the band's, or "45 short ones" */
+	size_t n; /* bands that it stands for */
+	unsigned char lane;
+	bool failed;
+	bool narrow; /* of short ones */
+	bool odd; /* every second one of its lane */
+};
+
 struct tg_layout {
 	const struct tg_chart *chart;
 	struct tg_font *font;
@@ -60,10 +74,13 @@ struct tg_layout {
 	double left, right; /* of the plots */
 	char *headline[TG_HEADLINE_LINES]; /* clean; n_headline of them */
 	size_t n_headline;
+	char *note; /* the chart's, and how many of its bands cannot be told apart; NULL: none */
 	double headline_y, note_y; /* baselines */
 	double strip_y; /* top of the first lane */
 	size_t n_lanes;
-	unsigned char *lane; /* of each band */
+	struct tg_band_box *band; /* in the chart's order; n_bands of them */
+	size_t n_bands;
+	size_t n_merged; /* of the chart's, that have no box of their own */
 	struct tg_panel_box *panel;
 	double axis_y; /* baseline of the time labels */
 	struct tg_cells_box cells;
@@ -78,6 +95,10 @@ void tg_layout_release(struct tg_layout *l);
 /* Pixels of a time, and of a value in a panel; both stay within the plot. */
 double tg_layout_x(const struct tg_layout *l, double t);
 double tg_layout_y(const struct tg_panel_box *box, double value);
+
+/* Choose what the strip shows, once the plots have their width. Part of tg_layout_init(). */
+void tg_layout_bands(struct tg_layout *l);
+void tg_layout_bands_release(struct tg_layout *l);
 
 /* Place the list of cells below `y`; returns where it ends. Part of tg_layout_init(). */
 double tg_layout_cells(struct tg_layout *l, double y);

@@ -452,8 +452,8 @@ static void put_head(struct tg_vega *v)
 	for (size_t i = 0; i < v->l->n_headline; i++)
 		tg_jw_str(w, v->l->headline[i]);
 	tg_jw_end_array(w);
-	if (v->l->chart->note)
-		tg_vega_put_text(w, "subtitle", v->l->chart->note);
+	if (v->l->note)
+		tg_vega_put_text(w, "subtitle", v->l->note);
 	tg_jw_end_object(w);
 }
 

@@ -6,55 +6,22 @@
 
 #include "base/mem.h"
 
-#define BANDS_MOST 200 /* the longest and the failed ones; a saved chart is small */
-
-struct chosen {
-	size_t i;
-	double length;
-};
-
-static int by_length(const void *a, const void *b)
-{
-	const struct chosen *p = a, *q = b;
-
-	return p->length < q->length   ? 1
-	       : p->length > q->length ? -1
-				       : (p->i > q->i) - (p->i < q->i);
-}
-
-static int by_index(const void *a, const void *b)
-{
-	const struct chosen *p = a, *q = b;
-
-	return (p->i > q->i) - (p->i < q->i);
-}
-
 void tg_vega_put_bands(struct tg_vega *v)
 {
-	const struct tg_chart *c = v->l->chart;
-	struct chosen *list = tg_xcalloc(c->n_bands, sizeof(*list));
-	size_t n = 0;
-
-	for (size_t i = 0; i < c->n_bands; i++)
-		if (c->band[i].t1 >= c->band[i].t0)
-			list[n++] = (struct chosen){ i,
-				c->band[i].failed ? INFINITY : c->band[i].t1 - c->band[i].t0 };
-	qsort(list, n, sizeof(*list), by_length);
-	n = TG_MIN(n, BANDS_MOST);
-	qsort(list, n, sizeof(*list), by_index);
+	double pixel = v->l->t_end / v->width;
 
 	tg_vega_begin_array(&v->w, "bands");
-	for (size_t i = 0; i < n; i++) {
-		const struct tg_band *b = &c->band[list[i].i];
+	for (size_t i = 0; i < v->l->n_bands; i++) {
+		const struct tg_band_box *b = &v->l->band[i];
+		double end = b->failed ? fmax(b->t1, b->t0 + 2 * pixel) : b->t1;
 		double pixels = tg_layout_x(v->l, b->t1) - tg_layout_x(v->l, b->t0);
 		struct tg_buf text = TG_BUF_INIT;
-		bool odd = i & 1;
 
 		tg_jw_begin_object(&v->w);
 		tg_vega_put_key_number(&v->w, "a", fmax(b->t0, 0));
-		tg_vega_put_key_number(&v->w, "b", fmin(b->t1, v->l->t_end));
-		tg_jw_kint(&v->w, "k", v->l->lane[list[i].i]);
-		tg_jw_kint(&v->w, "k2", v->l->lane[list[i].i] + 1);
+		tg_vega_put_key_number(&v->w, "b", fmin(end, v->l->t_end));
+		tg_jw_kint(&v->w, "k", b->lane);
+		tg_jw_kint(&v->w, "k2", b->lane + 1);
 		tg_vega_put_text(&v->w, "n", b->label);
 		if (b->failed)
 			tg_buf_adds(&text, pixels > 60 ? "✗ " : "");
@@ -64,16 +31,15 @@ void tg_vega_put_bands(struct tg_vega *v)
 		tg_jw_kstr(&v->w, "l", text.data);
 		tg_buf_release(&text);
 		tg_jw_kstr(&v->w, "c", b->failed ? "#d1383d" : TG_GREY_BOTH);
-		tg_vega_put_key_number(&v->w, "o", b->failed ? 0.3 : odd ? 0.3 : 0.16);
+		tg_vega_put_key_number(&v->w, "o", b->failed || b->odd ? 0.3 : 0.16);
 		tg_vega_put_key_number(&v->w, "s",
-			v->l->lane[list[i].i] ? 0
-			: b->failed           ? 0.1
-			: odd                 ? 0.08
-					      : 0);
+			b->lane     ? 0
+			: b->failed ? 0.1
+			: b->odd    ? 0.08
+				    : 0);
 		tg_jw_end_object(&v->w);
 	}
 	tg_jw_end_array(&v->w);
-	free(list);
 }
 
 static void put_as_is(struct tg_jw *w, const char *channel, const char *field, const char *type)

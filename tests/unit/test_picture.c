@@ -79,9 +79,37 @@ static void test_mean_only(void)
 	release(&s);
 }
 
+/* All cells are given to who draws them. */
+static void test_many_cells(void)
+{
+	const char *path = run_path("many.tacho");
+	struct tg_column column[RUN_COLUMNS];
+	struct tg_writer *w;
+	struct shown s;
+
+	T_EQ_I(tg_writer_open(&w, path, RUN_SESSION, NULL), 0);
+	run_event(w, "{\"ev\":\"begin\",\"t\":1000000000000,\"span\":1,\"kind\":\"run\"}");
+	run_columns(column);
+	tg_writer_table(w, tg_writer_next_table(w), "main", column, RUN_COLUMNS);
+	for (int i = 0; i < 1000; i++) {
+		run_begin(w, i + 2, 2 + i * 0.007, "\"code\":\"pass\"");
+		run_end(w, i + 2, 2.006 + i * 0.007, i == 900 ? "error" : "ok");
+	}
+	run_rows(w, tg_writer_next_table(w) - 1, 0);
+	tg_writer_finish(w);
+	s = draw("all", NULL, path);
+	T_EQ_I(s.chart.n_bands, 1000);
+	T_EQ_I(s.chart.n_cells, 1000);
+	T_OK(s.svg.len < 150000 && s.vega.len < 150000 && s.text.len < 20000);
+	T_OK(strstr(s.svg.data, "999 cells are too short to be drawn alone") != NULL);
+	release(&s);
+	T_EQ_I(unlink(path), 0);
+}
+
 int main(void)
 {
 	test_mean_only();
+	test_many_cells();
 	unlink(run_path("run.tacho"));
 	T_EQ_I(rmdir(run_dir()), 0);
 	return t_done();
