@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "analyze/moments.h"
 #include "analyze/peaks.h"
 #include "analyze/resumed.h"
 #include "base/clock.h"
@@ -208,8 +209,8 @@ static bool on_death(struct load *l, struct tg_span_session *s, const struct tg_
 	return true;
 }
 
-static void add_moment(
-	struct load *l, struct tg_span_session *s, int64_t t, const char *what, const char *json)
+static void add_moment(struct load *l, struct tg_span_session *s, int64_t t, const char *what,
+	const char *name, const char *json)
 {
 	struct tg_recording *r = l->r;
 
@@ -218,6 +219,7 @@ static void add_moment(
 		.session = s->number,
 		.t_ns = t,
 		.what = tg_xstrdup(what),
+		.name = name ? tg_xstrdup(name) : NULL,
 		.json = tg_xstrdup(json),
 	};
 }
@@ -249,6 +251,7 @@ static bool take_event(
 	struct load *l, struct tg_span_session *s, const struct tg_json *v, const char *json)
 {
 	const char *ev = tg_json_str(tg_json_get(v, "ev"), "");
+	const char *name = NULL;
 	int64_t t = tg_json_int(tg_json_get(v, "t"), TG_MISSING);
 	bool ok = true, keep = false;
 
@@ -274,14 +277,17 @@ static bool take_event(
 	else if (!strcmp(ev, "gap")) {
 		steps_add(&s->gap, stamp(v, "from", t), stamp(v, "to", t), NULL);
 		keep = true;
-	} else if (!strcmp(ev, "mark") || !strcmp(ev, "note") || !strcmp(ev, "root_end"))
+	} else if (!strcmp(ev, "mark")) {
+		name = tg_json_str(tg_json_get(v, "name"), NULL);
+		keep = ok = name != NULL;
+	} else if (!strcmp(ev, "note") || !strcmp(ev, "root_end"))
 		keep = true;
 	if (ok && t > 0) {
 		s->first_ns = s->first_ns ? TG_MIN(s->first_ns, t) : t;
 		s->last_ns = TG_MAX(s->last_ns, t);
 	}
 	if (keep)
-		add_moment(l, s, t, ev, json);
+		add_moment(l, s, t, ev, name, json);
 	return ok;
 }
 
@@ -493,6 +499,7 @@ int tg_recording_load(
 	}
 	close_open(r);
 	find_runs(&l);
+	tg_moments_find_runs(r);
 	tg_resumed_join(r, &l.spans);
 	count_indices(r);
 	date_all(r);
@@ -536,6 +543,7 @@ void tg_recording_close(struct tg_recording *r)
 		tg_span_release(&r->span[i]);
 	for (size_t i = 0; i < r->n_moments; i++) {
 		free(r->moment[i].what);
+		free(r->moment[i].name);
 		free(r->moment[i].json);
 	}
 	free(r->session);

@@ -77,7 +77,9 @@ struct tg_span {
 struct tg_moment {
 	uint32_t session;
 	int64_t t_ns, utc_ns;
+	uint64_t run; /* number of the run it belongs to, see moments.h; 0: none */
 	char *what; /* the event's "ev" */
+	char *name; /* of marks; else NULL */
 	char *json; /* all of it */
 };
 

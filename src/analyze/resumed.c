@@ -84,6 +84,8 @@ void tg_resumed_join(struct tg_recording *r, const struct tg_map *at)
 		span->run = stand_in(r, at, next, span->run);
 		span->parent = stand_in(r, at, next, span->parent);
 	}
+	for (size_t i = 0; i < r->n_moments; i++)
+		r->moment[i].run = stand_in(r, at, next, r->moment[i].run);
 	for (size_t i = 0; i < r->n_spans; i++)
 		if (next[i] != i)
 			tg_span_release(&r->span[i]);

@@ -10,9 +10,9 @@
 
 /*
  * Drop each span that a later one of another session goes on with; the later one then knows in
- * which session it began, unless the two clocks have nothing to do with each other. Who named the
- * dropped one as parent or run names the later one. `at` has the places of the spans by number, and
- * is of no use afterwards.
+ * which session it began, unless the two clocks have nothing to do with each other. Spans
+ * and moments that named the dropped one as parent or run name the later one. `at` has the places
+ * of the spans by number, and is of no use afterwards.
  */
 void tg_resumed_join(struct tg_recording *r, const struct tg_map *at);
 

@@ -99,6 +99,8 @@ int tg_target_close(struct tg_command *c, struct tg_target *t, int result);
 int tg_write_result(
 	struct tg_command *c, const char *name, const char *input, const char *data, size_t len);
 
+#define TG_MARKS_TOLD 40 /* by `show`, and in a chart; the rest is counted */
+
 /* Append its name, else the first line of its code, as tg_plain does; nothing without either. */
 void tg_title(struct tg_buf *out, const struct tg_span *span, size_t max);
 

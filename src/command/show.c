@@ -5,6 +5,7 @@
 #include <math.h>
 #include <sys/stat.h>
 
+#include "analyze/moments.h"
 #include "analyze/series.h"
 #include "analyze/window.h"
 #include "base/end.h"
@@ -20,6 +21,7 @@
 #define FILES_MAX  4096
 #define CELLS      8
 #define END_CHARS  600 /* of the evidence for how a process ended */
+#define MARK_CHARS 60
 
 /* A table of texts whose columns are as wide as they need to be. */
 struct grid {
@@ -186,42 +188,21 @@ static void add_nothing(struct tg_recording *r, const char *file, struct grid *g
 }
 
 /*
- * Whether it is of a run to which one of the spans belongs: of the last that had begun by then. (It
- * may be stamped a little later than the end of that run.)
- */
-static bool is_of(const struct tg_moment *m, const struct tg_recording *r,
-	const struct tg_span *const *span, size_t n)
-{
-	const struct tg_span *run = NULL;
-
-	for (size_t i = 0; i < r->n_spans; i++)
-		if (!strcmp(r->span[i].kind, "run") && r->span[i].begin_utc_ns <= m->utc_ns &&
-			(!run || r->span[i].begin_utc_ns >= run->begin_utc_ns))
-			run = &r->span[i];
-	for (size_t i = 0; run && i < n; i++)
-		if (span[i] == run || span[i]->run == run->number)
-			return true;
-	return false;
-}
-
-/*
  * How the processes ended in which the spans ran, where it was not as they should: "Process 4711
  * was killed by signal 9 (SIGKILL). Out of memory: yes: …".
  */
 static void tell_ends(struct tg_command *c, const struct tg_recording *r,
 	const struct tg_span *const *span, size_t n)
 {
-	for (size_t i = 0; i < r->n_moments; i++) {
-		const struct tg_moment *m = &r->moment[i];
-		struct tg_buf line = TG_BUF_INIT;
-		struct tg_json *e;
-		int code, signal;
+	const struct tg_moment **end;
+	size_t n_ends = tg_moments_of(r, "root_end", span, n, &end);
 
-		if (strcmp(m->what, "root_end") != 0 || !is_of(m, r, span, n))
-			continue;
-		e = tg_json_parse(m->json, strlen(m->json), NULL);
-		code = (int)tg_json_int(tg_json_get(e, "exit"), 0);
-		signal = (int)tg_json_int(tg_json_get(e, "signal"), 0);
+	for (size_t i = 0; i < n_ends; i++) {
+		struct tg_json *e = tg_json_parse(end[i]->json, strlen(end[i]->json), NULL);
+		int code = (int)tg_json_int(tg_json_get(e, "exit"), 0);
+		int signal = (int)tg_json_int(tg_json_get(e, "signal"), 0);
+		struct tg_buf line = TG_BUF_INIT;
+
 		if (code || signal) {
 			tg_buf_addf(&line, "Process %lld ",
 				(long long)tg_json_int(tg_json_get(e, "pid"), 0));
@@ -236,6 +217,45 @@ static void tell_ends(struct tg_command *c, const struct tg_recording *r,
 		tg_json_free(e);
 		tg_buf_release(&line);
 	}
+	free(end);
+}
+
+/*
+ * The marks, in the time of the first span: of all that happened in the runs of the spans, which
+ * may be before the first cell or behind the last one; or, where spans were `selected`, those from
+ * the first to the last of them, as in a chart.
+ */
+static void tell_marks(struct tg_command *c, const struct tg_recording *r,
+	const struct tg_span *const *span, size_t n, bool selected)
+{
+	int64_t from_ns = INT64_MAX, to_ns = INT64_MIN;
+	const struct tg_moment **mark;
+	struct tg_buf line = TG_BUF_INIT;
+	size_t n_marks;
+
+	for (size_t i = 0; i < n; i++) {
+		from_ns = TG_MIN(from_ns, span[i]->begin_utc_ns);
+		to_ns = TG_MAX(to_ns, span[i]->end_utc_ns);
+	}
+	n_marks = selected ? tg_marks_of(r, from_ns, to_ns, &mark)
+			   : tg_moments_of(r, "mark", span, n, &mark);
+	for (size_t i = 0; i < n_marks && i < TG_MARKS_TOLD; i++) {
+		double at_s = (double)(mark[i]->utc_ns - from_ns) / 1e9;
+
+		tg_buf_adds(&line, at_s < 0 ? "Mark at −" : "Mark at ");
+		tg_fmt_seconds(&line, fabs(at_s));
+		tg_buf_adds(&line, ": ");
+		tg_plain(&line, mark[i]->name, MARK_CHARS);
+		tg_buf_addc(&line, '\n');
+	}
+	if (n_marks > TG_MARKS_TOLD) {
+		tg_fmt_count(&line, n_marks - TG_MARKS_TOLD, "more mark");
+		tg_buf_addc(&line, '\n');
+	}
+	if (line.len)
+		c->out.text(c->out.ctx, line.data, line.len);
+	tg_buf_release(&line);
+	free(mark);
 }
 
 static int show_spans(struct tg_command *c, const char *file, const char *selection)
@@ -260,6 +280,7 @@ static int show_spans(struct tg_command *c, const char *file, const char *select
 		rc = add_span(c, r, span[i], NULL, &g);
 	if (rc == TG_WORD_OK) {
 		grid_print(c, &g);
+		tell_marks(c, r, span, n, selection != NULL);
 		tell_ends(c, r, span, n);
 		tg_tell_damage(c, r);
 	}

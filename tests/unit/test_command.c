@@ -15,6 +15,7 @@
 #include "command/command.h"
 #include "command/format.h"
 #include "command/panels.h"
+#include "command/run.h"
 
 #include "base/mem.h"
 
@@ -395,6 +396,56 @@ static void test_lost_marks(void)
 		"1                    1 s      –     –     –        –  b\n");
 	release(&c);
 	unlink(run_path("lost.tacho"));
+}
+
+/* Marks are told in the time of the first span; where spans are chosen, those among them. */
+static void test_marks(void)
+{
+	struct tg_buf e = TG_BUF_INIT;
+	struct tg_writer *w;
+	struct capture c;
+
+	unlink(run_path("marks.tacho"));
+	T_EQ_I(tg_writer_open(&w, run_path("marks.tacho"), RUN_SESSION, NULL), 0);
+	run_event(w, "{\"ev\":\"begin\",\"t\":1000000000000,\"span\":1,\"kind\":\"run\"}");
+	run_begin(w, 2, 2, "\"code\":\"a\"");
+	run_end(w, 2, 4, "ok");
+	run_begin(w, 3, 5, "\"code\":\"b\"");
+	run_end(w, 3, 6, "ok");
+	run_event(w, "{\"ev\":\"mark\",\"t\":1005500000000,\"name\":\"x\\u001b[31m\\ny\"}");
+	run_event(w, "{\"ev\":\"mark\",\"t\":1005600000000}"); /* without a name it is none */
+	for (int s = 7; s > 0; s -= 6) {
+		tg_buf_clear(&e);
+		tg_buf_addf(&e, "{\"ev\":\"mark\",\"t\":100%d000000000,\"name\":\"m%d\"}", s, s);
+		run_event(w, e.data);
+	}
+	tg_writer_finish(w);
+	c = run("show marks.tacho");
+	T_OK(strstr(
+		c.text.data, "b\nMark at −1 s: m1\nMark at 3.5 s: x [31m y\nMark at 5 s: m7\n"));
+	release(&c);
+	c = run("show marks.tacho --span 1");
+	T_OK(strstr(c.text.data, "b\nMark at 500 ms: x [31m y\n"));
+	T_OK(!strstr(c.text.data, "m1") && !strstr(c.text.data, "m7"));
+	release(&c);
+	c = run("show marks.tacho --span 0");
+	T_OK(!strstr(c.text.data, "Mark"));
+	release(&c);
+
+	unlink(run_path("marks.tacho"));
+	T_EQ_I(tg_writer_open(&w, run_path("marks.tacho"), RUN_SESSION, NULL), 0);
+	run_event(w, "{\"ev\":\"begin\",\"t\":1000000000000,\"span\":1,\"kind\":\"run\"}");
+	for (int i = 10; i < 10 + TG_MARKS_TOLD + 2; i++) {
+		tg_buf_clear(&e);
+		tg_buf_addf(&e, "{\"ev\":\"mark\",\"t\":10%d000000000,\"name\":\"m%d\"}", i, i);
+		run_event(w, e.data);
+	}
+	tg_writer_finish(w);
+	c = run("show marks.tacho");
+	T_OK(strstr(c.text.data, "Mark at 49 s: m49\n2 more marks\n") != NULL);
+	release(&c);
+	unlink(run_path("marks.tacho"));
+	tg_buf_release(&e);
 }
 
 /* The status of the last cell as all words say it, `s` seconds after the beginning. */
@@ -948,6 +999,7 @@ int main(void)
 	test_separate();
 	test_damage();
 	test_lost_marks();
+	test_marks();
 	test_running();
 	test_hostile_names();
 	test_files();

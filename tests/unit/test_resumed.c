@@ -104,9 +104,42 @@ static void test_other_clock(void)
 	JOINED("2:1-1^0@0 ", { 5, "cell", "c" }, { 1, "cell", "c", true });
 }
 
+/* What happened in the run of the first recorder, or of none, after the spans became one. */
+static void test_moments(void)
+{
+	struct tg_span *span = tg_xcalloc(2, sizeof(*span));
+	struct tg_moment moment[] = { { .run = 1 }, { .run = 2 }, { .run = 0 } };
+	struct tg_recording r = { .session = session,
+		.n_sessions = TG_ARRAY_SIZE(session),
+		.span = span,
+		.n_spans = 2,
+		.moment = moment,
+		.n_moments = TG_ARRAY_SIZE(moment) };
+	struct tg_map at = TG_MAP_INIT;
+
+	for (size_t i = 0; i < 2; i++) {
+		span[i] = (struct tg_span){ .number = i + 1,
+			.run = i + 1,
+			.session = (uint32_t)i + 1,
+			.kind = tg_xstrdup("run"),
+			.id = tg_xstrdup("r"),
+			.attrs = tg_xstrdup(i ? "{\"resumed\":true}" : "{}") };
+		tg_map_put(&at, i + 1, i);
+	}
+	tg_resumed_join(&r, &at);
+	T_EQ_I(r.n_spans, 1);
+	T_EQ_I(moment[0].run, 2);
+	T_EQ_I(moment[1].run, 2);
+	T_EQ_I(moment[2].run, 0);
+	tg_span_release(&span[0]);
+	tg_map_release(&at);
+	free(span);
+}
+
 int main(void)
 {
 	test_join();
+	test_moments();
 	test_apart();
 	test_other_clock();
 	return t_done();
