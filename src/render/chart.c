@@ -51,6 +51,12 @@ void tg_chart_band(struct tg_chart *c, const char *label, double t0, double t1, 
 		(struct tg_band){ .label = copy(label), .t0 = t0, .t1 = t1, .failed = failed };
 }
 
+void tg_chart_flag(struct tg_chart *c, const char *name, double t)
+{
+	c->flag = grown(c->flag, c->n_flags, sizeof(*c->flag));
+	c->flag[c->n_flags++] = (struct tg_flag){ .name = copy(name), .t = t };
+}
+
 void tg_chart_cell(struct tg_chart *c, const char *label, double t0, double t1, double cores,
 	double memory, bool failed)
 {
@@ -88,6 +94,8 @@ void tg_chart_free(struct tg_chart *c)
 		release_panel(&c->panel[i]);
 	for (size_t i = 0; i < c->n_bands; i++)
 		free(c->band[i].label);
+	for (size_t i = 0; i < c->n_flags; i++)
+		free(c->flag[i].name);
 	for (size_t i = 0; i < c->n_rows; i++)
 		for (size_t k = 0; k < TG_ARRAY_SIZE(c->row[i].cell); k++)
 			free(c->row[i].cell[k]);
@@ -97,6 +105,7 @@ void tg_chart_free(struct tg_chart *c)
 	free(c->cell);
 	free(c->memory_unit);
 	free(c->band);
+	free(c->flag);
 	free(c->row);
 	free(c->headline);
 	free(c->note);

@@ -77,6 +77,12 @@ struct tg_band {
 	bool failed; /* ended by an error or a death */
 };
 
+/* A named moment: a line through all panels. */
+struct tg_flag {
+	char *name;
+	double t;
+};
+
 /*
  * A line of the list of cells: where it was on the time line (coloured by CPU), and two bars. With
  * a list and no panels a chart is the overview of a notebook or a pipeline.
@@ -102,6 +108,8 @@ struct tg_chart {
 	size_t n_panels;
 	struct tg_band *band;
 	size_t n_bands;
+	struct tg_flag *flag; /* in order of time */
+	size_t n_flags;
 	struct tg_cell *cell; /* the longest TG_CELLS_SHOWN are drawn, the rest is counted */
 	size_t n_cells;
 	double cores_full, memory_full; /* length of a full bar: what is allowed; 0: the largest */
@@ -123,6 +131,7 @@ struct tg_series *tg_panel_series(
 	struct tg_panel *p, const char *name, enum tg_hue hue, unsigned style);
 void tg_panel_limit(struct tg_panel *p, const char *label, double value);
 void tg_chart_band(struct tg_chart *c, const char *label, double t0, double t1, bool failed);
+void tg_chart_flag(struct tg_chart *c, const char *name, double t);
 void tg_chart_cell(struct tg_chart *c, const char *label, double t0, double t1, double cores,
 	double memory, bool failed);
 void tg_chart_row(struct tg_chart *c, const char *const cell[5]); /* copies; NULL: empty */

@@ -545,6 +545,8 @@ void tg_chart_draw(const struct tg_layout *l, struct tg_canvas *cv)
 	}
 	if (l->n_lanes)
 		draw_bands(l, cv, -1, -1);
+	if (l->n_flags)
+		tg_flags_draw(l, cv);
 	for (size_t i = 0; i < l->chart->n_panels; i++)
 		draw_panel(l, cv, i);
 	if (l->axis_y > 0)

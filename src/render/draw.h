@@ -8,7 +8,8 @@
 
 void tg_chart_draw(const struct tg_layout *l, struct tg_canvas *cv);
 
-/* The list of cells, part of tg_chart_draw(). */
+/* The flags and the list of cells, parts of tg_chart_draw(). */
+void tg_flags_draw(const struct tg_layout *l, struct tg_canvas *cv);
 void tg_cells_draw(const struct tg_layout *l, struct tg_canvas *cv);
 
 /* Opacity of a cell that used this share of the cores. */

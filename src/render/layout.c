@@ -150,6 +150,7 @@ void tg_layout_init(struct tg_layout *l, const struct tg_chart *c)
 		l->strip_y = y + 6;
 		y = l->strip_y + TG_STRIP_HEIGHT * (double)l->n_lanes;
 	}
+	y = tg_layout_flags(l, y);
 	for (size_t i = 0; i < c->n_panels; i++) {
 		struct tg_panel_box *b = &l->panel[i];
 
@@ -179,6 +180,7 @@ void tg_layout_release(struct tg_layout *l)
 		free(l->headline[i]);
 	free(l->note);
 	tg_layout_bands_release(l);
+	tg_layout_flags_release(l);
 	free(l->panel);
 	tg_layout_cells_release(&l->cells);
 	tg_font_free(l->font);

@@ -33,6 +33,20 @@ struct tg_panel_box {
 	struct tg_ticks ticks;
 };
 
+#define TG_FLAG_HEIGHT 18 /* of the row with the names, where there are flags */
+#define TG_FLAG_TICK   4 /* how far a line without a name reaches into it: no name is crossed */
+#define TG_FLAG_GAP    4 /* from a line to its name */
+
+/* A flag that is drawn: it is finite and within the chart's time. */
+struct tg_flag_box {
+	size_t of; /* index of the chart's flag */
+	double x; /* of the line */
+	double top; /* of the line, below that of the row */
+	char *name; /* as it fits; NULL: left out, it would stand on another */
+	double name_x; /* where the name begins, or ends when it is left of the line */
+	bool left;
+};
+
 #define TG_CELLS_SHOWN 40
 #define TG_CELL_HEIGHT 22
 #define TG_CELL_BAR    14 /* height of what is drawn in a line */
@@ -81,6 +95,9 @@ struct tg_layout {
 	struct tg_band_box *band; /* in the chart's order; n_bands of them */
 	size_t n_bands;
 	size_t n_merged; /* of the chart's, that have no box of their own */
+	struct tg_flag_box *flag; /* n_flags of them, in the chart's order */
+	size_t n_flags;
+	double flag_y; /* top of the row of their names */
 	struct tg_panel_box *panel;
 	double axis_y; /* baseline of the time labels */
 	struct tg_cells_box cells;
@@ -99,6 +116,11 @@ double tg_layout_y(const struct tg_panel_box *box, double value);
 /* Choose what the strip shows, once the plots have their width. Part of tg_layout_init(). */
 void tg_layout_bands(struct tg_layout *l);
 void tg_layout_bands_release(struct tg_layout *l);
+
+/* Place the flags in a row below `y`; returns where it ends. Part of tg_layout_init(). */
+double tg_layout_flags(struct tg_layout *l, double y);
+void tg_layout_flags_release(struct tg_layout *l);
+bool tg_flag_is_drawn(const struct tg_flag *f, double t_end);
 
 /* Place the list of cells below `y`; returns where it ends. Part of tg_layout_init(). */
 double tg_layout_cells(struct tg_layout *l, double y);

@@ -151,6 +151,19 @@ static void put_table(struct tg_buf *out, const struct tg_chart *c)
 	}
 }
 
+static void put_flags(struct tg_buf *out, const struct tg_chart *c, double t_end)
+{
+	char at[TG_NUM_SIZE];
+
+	for (size_t i = 0; i < c->n_flags; i++) {
+		if (!tg_flag_is_drawn(&c->flag[i], t_end))
+			continue;
+		tg_num_seconds(c->flag[i].t, at);
+		tg_buf_addf(out, "at %s: ", at);
+		put_line(out, c->flag[i].name ? c->flag[i].name : "");
+	}
+}
+
 static void put_cells(struct tg_buf *out, const struct tg_chart *c)
 {
 	size_t width = 1, shown = TG_MIN(c->n_cells, (size_t)TG_CELLS_SHOWN);
@@ -182,6 +195,8 @@ static void put_cells(struct tg_buf *out, const struct tg_chart *c)
 
 void tg_chart_text(const struct tg_chart *c, struct tg_buf *out)
 {
+	double t_end = c->t_end > 0 && isfinite(c->t_end) ? c->t_end : 1;
+
 	put_line(out, c->headline);
 	put_line(out, c->note);
 	for (size_t i = 0; i < c->n_panels; i++) {
@@ -192,9 +207,9 @@ void tg_chart_text(const struct tg_chart *c, struct tg_buf *out)
 		for (size_t k = 0; k < p->n_series; k++)
 			width = width_of(p->series[k].name, width);
 		for (size_t k = 0; k < p->n_series; k++)
-			put_series(out, p, k, c->t_end > 0 && isfinite(c->t_end) ? c->t_end : 1,
-				width);
+			put_series(out, p, k, t_end, width);
 	}
+	put_flags(out, c, t_end);
 	put_cells(out, c);
 	if (c->n_rows)
 		put_table(out, c);

@@ -330,6 +330,8 @@ static void put_panel(struct tg_vega *v, size_t which)
 		tg_jw_end_object(w);
 		tg_jw_end_object(w);
 	}
+	if (v->l->n_flags)
+		tg_vega_put_flag_rules(v);
 	for (size_t i = p->n_series; i-- > 0;) {
 		const struct tg_series *s = &p->series[i];
 		size_t n = v->first + i;
@@ -471,6 +473,8 @@ void tg_chart_vega(const struct tg_chart *c, struct tg_buf *out)
 	put_head(&v);
 	tg_vega_begin_object(w, "datasets");
 	tg_vega_put_bands(&v);
+	if (l.n_flags)
+		tg_vega_put_flags(&v);
 	tg_jw_end_object(w);
 	if (v.data.n_series)
 		put_data(&v);
@@ -478,6 +482,8 @@ void tg_chart_vega(const struct tg_chart *c, struct tg_buf *out)
 	tg_vega_begin_array(w, "vconcat");
 	if (l.n_lanes)
 		tg_vega_put_strip(&v);
+	if (l.n_flags)
+		tg_vega_put_flag_row(&v);
 	for (size_t i = 0; i < c->n_panels; i++)
 		put_panel(&v, i);
 	if (c->n_cells)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pieces of a Vega-Lite specification that vega.c and vega_bands.c are made of. Each writes JSON at
- * the place where the writer is. A scale never comes without its domain.
+ * Pieces of a Vega-Lite specification that vega.c and its neighbours are made of. Each writes JSON
+ * at the place where the writer is. A scale never comes without its domain.
  */
 #ifndef TG_RENDER_VEGA_PART_H
 #define TG_RENDER_VEGA_PART_H
@@ -56,6 +56,11 @@ void tg_vega_put_label(struct tg_vega *v, const struct tg_vega_label *at, const 
 void tg_vega_put_bands(struct tg_vega *v);
 void tg_vega_put_strip(struct tg_vega *v);
 void tg_vega_begin_band_rects(struct tg_vega *v, const char *opacity);
+
+/* The member "flags" of "datasets"; the row of names as a view; the lines in a view. */
+void tg_vega_put_flags(struct tg_vega *v);
+void tg_vega_put_flag_row(struct tg_vega *v);
+void tg_vega_put_flag_rules(struct tg_vega *v);
 
 /* The list of cells as views side by side. */
 void tg_vega_put_cells(struct tg_vega *v);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The chart that tests draw: four cells of a notebook, six panels, one of everything (band, area,
- * dashes, context, near and far limits, a gap, a lone bucket, a spike, a failed cell, a table). The
- * same numbers on every machine: integers and small fractions only, no libm.
+ * dashes, context, near and far limits, a gap, a lone bucket, a spike, a failed cell, flags, a
+ * table). The same numbers on every machine: integers and small fractions only, no libm.
  */
 #ifndef TG_TESTS_SAMPLE_CHART_H
 #define TG_TESTS_SAMPLE_CHART_H
@@ -99,6 +99,10 @@ static inline void sample_chart(struct tg_chart *c, size_t n)
 	tg_chart_band(c, "[13] 21.5 s", 9.5, 31, false);
 	tg_chart_band(c, "[14] 21 s", 31, 52, false);
 	tg_chart_band(c, "[15] 10 s KeyError", 52, 62, true);
+	tg_chart_flag(c, "loaded", 8.2);
+	tg_chart_flag(c, "first worker joined", 33);
+	tg_chart_flag(c, "second worker joined", 35); /* no room for its name */
+	tg_chart_flag(c, "checkpoint written", 58.5); /* left of its line */
 
 	p = tg_chart_panel(c, "CPU · cores busy", "cores");
 	sample_series(p, "mean, with min–max", TG_HUE_CPU, TG_STYLE_BAND, "cpu", n, 62);
