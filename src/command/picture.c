@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <math.h>
 
+#include "analyze/moments.h"
 #include "analyze/together.h"
 #include "command/format.h"
 #include "command/panels.h"
+#include "command/run.h"
 
 #include "base/mem.h"
 
@@ -18,6 +20,7 @@ struct work {
 	struct tg_chart *chart;
 	int64_t from_ns, to_ns; /* UTC: the time that is drawn */
 	struct tg_together sums; /* of the chosen spans alone */
+	size_t n_undrawn; /* marks beyond TG_MARKS_TOLD */
 };
 
 /* ---- words ---- */
@@ -44,6 +47,18 @@ static void add_bands(struct work *w)
 			(double)(s->end_utc_ns - w->from_ns) / 1e9, has_failed(s));
 	}
 	tg_buf_release(&label);
+}
+
+static void add_flags(struct work *w)
+{
+	const struct tg_moment **mark;
+	size_t n = tg_marks_of(w->p->recording, w->from_ns, w->to_ns, &mark);
+
+	for (size_t i = 0; i < n && i < TG_MARKS_TOLD; i++)
+		tg_chart_flag(
+			w->chart, mark[i]->name, (double)(mark[i]->utc_ns - w->from_ns) / 1e9);
+	w->n_undrawn = n - w->chart->n_flags;
+	free(mark);
 }
 
 /* What a full bar stands for: what is allowed, unless nothing comes near it; 0: the largest. */
@@ -117,6 +132,11 @@ static void add_words(struct work *w)
 			cells ? "cells" : "spans");
 		tg_fmt_seconds(&b, between_s);
 		tg_buf_adds(&b, " between them");
+	}
+	if (w->n_undrawn) {
+		tg_buf_adds(&b, b.len ? " · " : "");
+		tg_fmt_count(&b, w->n_undrawn, "more mark");
+		tg_buf_adds(&b, w->n_undrawn == 1 ? " is not drawn" : " are not drawn");
 	}
 	if (tg_recording_damage(w->p->recording, &damage))
 		tg_buf_addf(&b, "%sthe file is damaged: samples are missing", b.len ? " · " : "");
@@ -230,6 +250,7 @@ int tg_picture_draw(const struct tg_picture *p, struct tg_chart *chart, struct t
 	if (rc < 0)
 		return tg_err_set(err, rc, "Cannot read %s: %s", p->recording->path, strerror(-rc));
 	add_bands(&w);
+	add_flags(&w);
 	add_words(&w);
 	add_rows(&w);
 	return 0;

@@ -4,6 +4,7 @@
 
 #include "analyze/select.h"
 #include "command/picture.h"
+#include "command/run.h"
 
 #include "base/mem.h"
 
@@ -106,8 +107,56 @@ static void test_many_cells(void)
 	T_EQ_I(unlink(path), 0);
 }
 
+/* The mark at 8 s in the time of the chart, whatever that begins with; none beside its time. */
+static void test_marks(void)
+{
+	struct shown s = draw("all", NULL, NULL);
+
+	T_EQ_I(s.chart.n_flags, 1);
+	T_EQ_S(s.chart.flag[0].name, "half");
+	T_NEAR(s.chart.flag[0].t, 6, 1e-9);
+	T_OK(all_have(&s, "half") && !some_have(&s, "not drawn"));
+	release(&s);
+	s = draw("2", NULL, NULL);
+	T_EQ_I(s.chart.n_flags, 1);
+	T_NEAR(s.chart.flag[0].t, 2, 1e-9);
+	T_OK(strstr(s.text.data, "\nat 2.0 s: half\n") != NULL);
+	release(&s);
+	s = draw("0", NULL, NULL);
+	T_EQ_I(s.chart.n_flags, 0);
+	T_OK(!some_have(&s, "half") && !some_have(&s, "flag"));
+	release(&s);
+}
+
+/* Some are drawn, all are counted. */
+static void test_many_marks(void)
+{
+	const char *path = run_path("marks.tacho");
+	struct tg_buf e = TG_BUF_INIT;
+	struct tg_writer *w;
+	struct shown s;
+
+	run_write(path, 0);
+	T_EQ_I(tg_writer_open(&w, path, RUN_SESSION, NULL), 0);
+	for (int i = 0; i < TG_MARKS_TOLD + 4; i++) {
+		tg_buf_clear(&e);
+		tg_buf_addf(&e, "{\"ev\":\"mark\",\"t\":%lld,\"name\":\"m%d\"}",
+			(long long)(RUN_T0 + 2 * TG_NS_PER_S + i), i);
+		run_event(w, e.data);
+	}
+	tg_writer_finish(w);
+	s = draw("all", NULL, path);
+	T_EQ_I(s.chart.n_flags, TG_MARKS_TOLD);
+	T_OK(all_have(&s, "5 more marks are not drawn"));
+	release(&s);
+	tg_buf_release(&e);
+	unlink(path);
+}
+
 int main(void)
 {
+	test_marks();
+	test_many_marks();
 	test_mean_only();
 	test_many_cells();
 	unlink(run_path("run.tacho"));
