@@ -39,6 +39,7 @@ class Panel(NamedTuple):
     title: str
     lines: list[Line]
     rects: list[tuple[float, float, float]]  # x from, x to, opacity
+    flags: list[float]  # x of the lines from top to bottom
     legend: dict[str, str]  # name: colour
     texts: list[str]
 
@@ -106,6 +107,7 @@ def panels(chart: dict[str, Any]) -> dict[str, Panel]:
 def panel(marks: list[Mark], x: Axis, y: Axis) -> Panel:
     lines: list[Line] = []
     rects: list[tuple[float, float, float]] = []
+    flags: list[float] = []
     titles: list[str] = []
     texts: list[str] = []
     for mark in marks:
@@ -125,10 +127,13 @@ def panel(marks: list[Mark], x: Axis, y: Axis) -> Panel:
                                  y.value(item.get("y2", item["y"]))))
             colour = items[0].get("stroke") if mark["type"] == "line" else items[0].get("fill")
             lines.append(Line(mark["type"], colour or "", [run for run in runs if run]))
+        elif mark["type"] == "rule":
+            flags += [x.value(item["x"]) for item in items
+                      if item.get("x2", item["x"]) == item["x"] and item["y"] == 0 and item.get("y2")]
         elif mark["type"] == "rect":
             rects += [(x.value(item["x"]), x.value(item["x"] + item["width"]),
                        item.get("opacity", 1)) for item in items if "width" in item]
-    return Panel((titles or [""])[0], lines, rects, legend(marks), texts)
+    return Panel((titles or [""])[0], lines, rects, flags, legend(marks), texts)
 
 
 def text_colours(chart: dict[str, Any]) -> set[str]:

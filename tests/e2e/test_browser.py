@@ -71,7 +71,8 @@ def test_reading_back_is_exact(lab):
 
 CELLS = {
     "busy": "import time\nuntil = time.monotonic() + 2.5\nwhile time.monotonic() < until:\n    sum(range(9999))",
-    "memory": "kept = bytearray(300 << 20)\nfor i in range(0, len(kept), 4096): kept[i] = 1\n"
+    "memory": "%tacho mark filling\n"
+              "kept = bytearray(300 << 20)\nfor i in range(0, len(kept), 4096): kept[i] = 1\n"
               "time.sleep(1)\ndel kept\ntime.sleep(0.5)",
     "disk": "import os, tempfile\nwith tempfile.TemporaryFile(dir='.') as file:\n"
             "    for _ in range(10): file.write(bytes(5 << 20)); file.flush(); os.fsync(file.fileno())\n"
@@ -143,6 +144,7 @@ def test_values_drawn_are_the_values_recorded(lab, recorded, theme, switch_to):
     seen = look(lab, notebook, charts=1, theme=theme, switch_to=switch_to)
     chart, = seen["cells"][-1]["charts"]
     check_values(drawn.panels(chart), spans, samples)
+    check_mark(chart, spans)
     for colour in drawn.text_colours(chart):  # WCAG AA for large text, on either background
         assert drawn.contrast(colour, seen["background"]) >= 4
 
@@ -183,6 +185,16 @@ def check_values(panels, spans, samples):
     a, b, cell = cells[2]
     assert total(line.points(), a - width, b + width) * unit == pytest.approx(
         cell["write_bytes"], rel=0.15)
+
+
+def check_mark(chart, spans):
+    """It is in its cell, in each panel at the same time, and has its name above them."""
+    start = spans["memory"]["start"] - spans["busy"]["start"]
+    for panel in drawn.panels(chart).values():
+        at, = panel.flags
+        assert start - 0.02 <= at <= start + 0.5, panel.title
+    assert ["filling"] == [item["text"] for mark in chart["marks"] if mark["type"] == "text"
+                           for item in mark["items"] if item.get("text") == "filling"]
 
 
 def test_live_notebook(lab):

@@ -125,6 +125,17 @@ def test_mark(notebook, exe):
     assert marks[-1]["name"] == "loaded" and marks[-1]["attrs"] == {"rows": "4000"}
 
 
+def test_mark_is_told(notebook):
+    """One above the code of a cell is a moment of it."""
+    run(notebook, "%tacho mark fitting\ntime.sleep(1)")
+    (display,) = run(notebook, "%tacho chart --span last").of("display_data")
+    chart = display["data"]
+    (flag,) = chart[VEGA]["datasets"]["flags"]
+    assert flag["n"] == "fitting" and 0 <= flag["t"] < 1
+    assert re.search(r"^at .*: fitting$", chart["text/plain"], re.M)
+    assert re.search(r"^Mark at .*: fitting$", run(notebook, "%tacho show").text, re.M)
+
+
 def test_set_interval(notebook, exe):
     run(notebook, "%tacho set interval=0.02")
     run(notebook, "time.sleep(0.6)")
