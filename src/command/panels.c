@@ -50,7 +50,8 @@ static const struct plan plans[] = {
 		{ { "tree.read_bytes", "read", TG_HUE_READ, AREA, false },
 			{ "tree.write_bytes", "write", TG_HUE_WRITE, AREA, false },
 			{ "disk.read_bytes", "machine read", TG_HUE_READ, PALE, true },
-			{ "disk.write_bytes", "machine write", TG_HUE_WRITE, PALE, true } } },
+			{ "disk.write_bytes", "machine write", TG_HUE_WRITE, PALE | DASH,
+				true } } },
 	{ "io-ops", "Read and write calls", AS_PER_S, false, true,
 		{ { "tree.read_ops", "read", TG_HUE_READ, 0, false },
 			{ "tree.write_ops", "write", TG_HUE_WRITE, DASH, false } } },
@@ -62,6 +63,10 @@ static const struct plan plans[] = {
 	{ "node-memory", "Memory of the machine", AS_BYTES, false, false,
 		{ { "node.mem_used_bytes", "in use", TG_HUE_MEMORY, AREA, false } } },
 };
+
+/* Of lines that are many of a kind, in turn: no two of them are near each other. */
+static const enum tg_hue hues[] = { TG_HUE_CPU, TG_HUE_GPU, TG_HUE_MEMORY, TG_HUE_RECEIVE,
+	TG_HUE_WRITE, TG_HUE_SEND };
 
 static const char *const byte_units[] = { "B", "kB", "MB", "GB", "TB" };
 
@@ -128,7 +133,11 @@ static int add_instances(const struct tg_panels *w, struct tg_panel *panel, cons
 
 	for (size_t i = 0; i < n; i++) {
 		if (rc >= 0 && i < CORES_MAX) {
-			rc = add_series(w, panel, line, name[i], name[i]);
+			struct line one = *line;
+
+			one.hue = hues[i % TG_ARRAY_SIZE(hues)];
+			one.style |= i / TG_ARRAY_SIZE(hues) & 1 ? DASH : 0;
+			rc = add_series(w, panel, &one, name[i], name[i]);
 			some |= rc > 0;
 		}
 		free(name[i]);

@@ -15,10 +15,13 @@ struct shown {
 };
 
 /* Draw spans of the known run, or of the recording that is there already. */
-static struct shown draw(const char *selection, const char *panels, const char *path)
+static struct shown draw_with(
+	const char *selection, const char *panels, bool node, const char *path)
 {
 	struct shown s = { .svg = TG_BUF_INIT };
-	struct tg_picture picture = { .panels = panels, .buckets = TG_PICTURE_BUCKETS };
+	struct tg_picture picture = {
+		.panels = panels, .node = node, .buckets = TG_PICTURE_BUCKETS
+	};
 	const struct tg_span **span = NULL;
 	struct tg_select select = { 0 };
 	struct tg_err err = { 0 };
@@ -38,6 +41,11 @@ static struct shown draw(const char *selection, const char *panels, const char *
 	tg_select_release(&select);
 	free(span);
 	return s;
+}
+
+static struct shown draw(const char *selection, const char *panels)
+{
+	return draw_with(selection, panels, false, NULL);
 }
 
 static void release(struct shown *s)
@@ -64,41 +72,57 @@ static bool some_have(const struct shown *s, const char *what)
 /* 3 ms between two rows at edges have a mean and no maximum; memory is what was seen. */
 static void test_mean_only(void)
 {
-	struct shown s = draw("1", "cpu", NULL);
+	struct shown s = draw("1", "cpu");
 
 	T_OK(s.chart.panel[0].mean_only);
 	T_OK(all_have(&s, "mean 0.97") && !some_have(&s, "max 0"));
 	T_OK(!strstr(s.svg.data, "tg-peak"));
 	release(&s);
-	s = draw("2", "cpu", NULL);
+	s = draw("2", "cpu");
 	T_OK(!s.chart.panel[0].mean_only);
 	T_OK(all_have(&s, "max 3.2") && !some_have(&s, "mean 3.2"));
 	T_OK(strstr(s.svg.data, "tg-peak") != NULL);
 	release(&s);
-	s = draw("1", "memory", NULL);
+	s = draw("1", "memory");
 	T_OK(!s.chart.panel[0].mean_only && all_have(&s, "max 300"));
 	release(&s);
+}
+
+/* A recording without cells yet, of a machine with a disk. */
+static struct tg_writer *begin(const char *path)
+{
+	static const struct tg_metric disk[] = {
+		{ "disk.read_bytes", "bytes", TG_COUNTER, TG_SCOPE_NODE, 0, "read" },
+		{ "disk.write_bytes", "bytes", TG_COUNTER, TG_SCOPE_NODE, 0, "written" },
+	};
+	struct tg_column column[RUN_COLUMNS];
+	struct tg_writer *w;
+
+	T_EQ_I(tg_writer_open(&w, path, RUN_SESSION, NULL), 0);
+	run_event(w, "{\"ev\":\"begin\",\"t\":1000000000000,\"span\":1,\"kind\":\"run\"}");
+	run_columns(column);
+	for (size_t i = 0; i < 2; i++) { /* in place of the root's own */
+		column[7 + i].metric = &disk[i];
+		snprintf(column[7 + i].instance, sizeof(column[0].instance), "sda");
+	}
+	tg_writer_table(w, tg_writer_next_table(w), "main", column, RUN_COLUMNS);
+	return w;
 }
 
 /* All cells are given to who draws them. */
 static void test_many_cells(void)
 {
 	const char *path = run_path("many.tacho");
-	struct tg_column column[RUN_COLUMNS];
-	struct tg_writer *w;
+	struct tg_writer *w = begin(path);
 	struct shown s;
 
-	T_EQ_I(tg_writer_open(&w, path, RUN_SESSION, NULL), 0);
-	run_event(w, "{\"ev\":\"begin\",\"t\":1000000000000,\"span\":1,\"kind\":\"run\"}");
-	run_columns(column);
-	tg_writer_table(w, tg_writer_next_table(w), "main", column, RUN_COLUMNS);
 	for (int i = 0; i < 1000; i++) {
 		run_begin(w, i + 2, 2 + i * 0.007, "\"code\":\"pass\"");
 		run_end(w, i + 2, 2.006 + i * 0.007, i == 900 ? "error" : "ok");
 	}
 	run_rows(w, tg_writer_next_table(w) - 1, 0);
 	tg_writer_finish(w);
-	s = draw("all", NULL, path);
+	s = draw_with("all", NULL, false, path);
 	T_EQ_I(s.chart.n_bands, 1000);
 	T_EQ_I(s.chart.n_cells, 1000);
 	T_OK(s.svg.len < 150000 && s.vega.len < 150000 && s.text.len < 20000);
@@ -110,19 +134,19 @@ static void test_many_cells(void)
 /* The mark at 8 s in the time of the chart, whatever that begins with; none beside its time. */
 static void test_marks(void)
 {
-	struct shown s = draw("all", NULL, NULL);
+	struct shown s = draw("all", NULL);
 
 	T_EQ_I(s.chart.n_flags, 1);
 	T_EQ_S(s.chart.flag[0].name, "half");
 	T_NEAR(s.chart.flag[0].t, 6, 1e-9);
 	T_OK(all_have(&s, "half") && !some_have(&s, "not drawn"));
 	release(&s);
-	s = draw("2", NULL, NULL);
+	s = draw("2", NULL);
 	T_EQ_I(s.chart.n_flags, 1);
 	T_NEAR(s.chart.flag[0].t, 2, 1e-9);
 	T_OK(strstr(s.text.data, "\nat 2.0 s: half\n") != NULL);
 	release(&s);
-	s = draw("0", NULL, NULL);
+	s = draw("0", NULL);
 	T_EQ_I(s.chart.n_flags, 0);
 	T_OK(!some_have(&s, "half") && !some_have(&s, "flag"));
 	release(&s);
@@ -145,12 +169,41 @@ static void test_many_marks(void)
 		run_event(w, e.data);
 	}
 	tg_writer_finish(w);
-	s = draw("all", NULL, path);
+	s = draw_with("all", NULL, false, path);
 	T_EQ_I(s.chart.n_flags, TG_MARKS_TOLD);
 	T_OK(all_have(&s, "5 more marks are not drawn"));
 	release(&s);
 	tg_buf_release(&e);
 	unlink(path);
+}
+
+/* Lines of one panel differ, also where colour is not seen. */
+static void test_lines(void)
+{
+	const char *path = run_path("disk.tacho");
+	struct shown s = draw("all", "cpu-raw");
+	struct tg_writer *w;
+	const struct tg_panel *p = &s.chart.panel[0];
+
+	T_EQ_I(p->n_series, 4);
+	for (size_t i = 0; i < p->n_series; i++)
+		for (size_t k = 0; k < i; k++)
+			T_OK(p->series[i].hue != p->series[k].hue);
+	release(&s);
+	w = begin(path);
+	run_cells(w, 0);
+	run_rows(w, tg_writer_next_table(w) - 1, 0);
+	tg_writer_finish(w);
+	s = draw_with("all", "io-bytes,net", true, path);
+	T_EQ_I(s.chart.n_panels, 2);
+	p = &s.chart.panel[1];
+	T_OK(!(p->series[0].style & TG_STYLE_DASHED) && p->series[1].style & TG_STYLE_DASHED);
+	p = &s.chart.panel[0];
+	T_EQ_I(p->n_series, 4);
+	T_EQ_S(p->series[3].name, "machine write");
+	T_OK(!(p->series[2].style & TG_STYLE_DASHED) && p->series[3].style & TG_STYLE_DASHED);
+	release(&s);
+	T_EQ_I(unlink(path), 0);
 }
 
 int main(void)
@@ -159,6 +212,7 @@ int main(void)
 	test_many_marks();
 	test_mean_only();
 	test_many_cells();
+	test_lines();
 	unlink(run_path("run.tacho"));
 	T_EQ_I(rmdir(run_dir()), 0);
 	return t_done();
