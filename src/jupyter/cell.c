@@ -113,7 +113,13 @@ void tg_cell_request(struct tg_proxy *p, struct tg_request *r, struct tg_msg *m)
 	r->kind = r->magic.kind == TG_MAGIC_ALL ? TG_CELL_MAGIC : TG_CELL_CODE;
 	r->answer_due = r->magic.kind == TG_MAGIC_ALL || r->magic.kind == TG_MAGIC_TOP;
 	if (r->kind == TG_CELL_CODE && is_next(p, r))
-		begin(p, r, tg_mono_ns());
+		r->begin_ns = tg_mono_ns();
+}
+
+void tg_cell_request_passed(struct tg_proxy *p, struct tg_request *r)
+{
+	if (r->begin_ns && !r->begun)
+		begin(p, r, r->begin_ns);
 }
 
 void tg_cell_busy(struct tg_proxy *p, struct tg_request *r)
@@ -216,7 +222,8 @@ static void end(struct tg_proxy *p, struct tg_request *r, const char *status)
 	if (!r->begun)
 		begin(p, r, p->ended_ns && !r->subshell.len ? p->ended_ns : tg_mono_ns());
 	r->status = status;
-	r->end_ns = tg_mono_ns();
+	if (!r->end_ns) /* the reply's, where it came first */
+		r->end_ns = tg_mono_ns();
 	tg_marker_end(&p->marker, r);
 	r->ended = true;
 	if (prints(p, r))
@@ -229,6 +236,11 @@ static void end(struct tg_proxy *p, struct tg_request *r, const char *status)
 	tg_buf_release(&unused);
 }
 
+static const char *status_of(struct tg_bytes reply)
+{
+	return tg_jscan_is(reply, "ok") ? "ok" : tg_jscan_is(reply, "error") ? "error" : "aborted";
+}
+
 bool tg_cell_reply(struct tg_proxy *p, struct tg_request *r, const struct tg_msg *m)
 {
 	struct tg_bytes status = tg_msg_member(m, TG_CONTENT, "status");
@@ -237,19 +249,22 @@ bool tg_cell_reply(struct tg_proxy *p, struct tg_request *r, const struct tg_msg
 	/* where it overtakes execute_input */
 	if (!r->begun && r->store && count >= 0 && !r->subshell.len)
 		r->count = p->count = count;
-	if (tg_jscan_is(status, "ok"))
-		end(p, r, "ok");
-	else if (tg_jscan_is(status, "error"))
-		end(p, r, "error");
-	else
-		end(p, r, "aborted");
-	if (!r->subshell.len)
-		p->ended_ns = tg_mono_ns();
+	if (!r->ended) {
+		r->status = status_of(status);
+		r->end_ns = tg_mono_ns();
+	}
 	if (tg_jscan_is(status, "error"))
 		tg_ask_interrupted(p, r);
 	else if (!tg_jscan_is(status, "ok"))
 		r->answer_due = false;
 	return r->answer_due && !p->dying;
+}
+
+void tg_cell_reply_passed(struct tg_proxy *p, struct tg_request *r)
+{
+	end(p, r, r->status);
+	if (!r->subshell.len)
+		p->ended_ns = r->end_ns;
 }
 
 bool tg_cell_idle(struct tg_proxy *p, struct tg_request *r)

@@ -126,6 +126,7 @@ static void hold(struct tg_proxy *p, struct tg_msg *m)
 static void route_request(struct tg_proxy *p, enum tg_channel channel, struct tg_msg *m)
 {
 	struct tg_bytes type = tg_msg_member(m, TG_HEADER, "msg_type");
+	struct tg_request *cell = NULL;
 
 	if (!p->ready) {
 		hold(p, m);
@@ -143,7 +144,7 @@ static void route_request(struct tg_proxy *p, enum tg_channel channel, struct tg
 			return;
 		r = tg_requests_add(&p->requests, m, channel);
 		if (channel == TG_SHELL && tg_request_is(r, "execute_request"))
-			tg_cell_request(p, r, m);
+			tg_cell_request(p, cell = r, m);
 		else if (tg_request_is(r, "shutdown_request")) {
 			p->restart =
 				tg_jscan_literal(tg_msg_member(m, TG_CONTENT, "restart"), "true");
@@ -152,6 +153,8 @@ static void route_request(struct tg_proxy *p, enum tg_channel channel, struct tg
 			tg_complete_request(r, m);
 	}
 	pass(p, m, p->inner.socket[channel]);
+	if (cell)
+		tg_cell_request_passed(p, cell);
 }
 
 void tg_forward_request(struct tg_proxy *p, enum tg_channel channel)
@@ -223,6 +226,8 @@ static void route_reply(struct tg_proxy *p, enum tg_channel channel, struct tg_m
 		pass_or_keep(p, m, &p->replies, p->outer[channel], keep ? r : NULL);
 	else
 		pass(p, m, p->outer[channel]);
+	if (r && channel == TG_SHELL && tg_request_is(r, "execute_request"))
+		tg_cell_reply_passed(p, r);
 	if (r)
 		forget_when_done(p, r);
 }

@@ -114,12 +114,15 @@ void tg_forward_kept(struct tg_proxy *p, struct tg_request *r);
 /*
  * cell.c: a cell on its way. The request and execute_input may be changed in place. _idle tells
  * whether the idle is to be kept back until the worker answered, _reply the same of the reply.
+ * The recorder is told of the cell once its request or reply has been passed on.
  */
 void tg_cell_request(struct tg_proxy *p, struct tg_request *r, struct tg_msg *m);
+void tg_cell_request_passed(struct tg_proxy *p, struct tg_request *r);
 void tg_cell_busy(struct tg_proxy *p, struct tg_request *r);
 void tg_cell_input(struct tg_proxy *p, struct tg_request *r, struct tg_msg *m);
 void tg_cell_started(struct tg_proxy *p, struct tg_request *r); /* execute_input was sent */
 bool tg_cell_reply(struct tg_proxy *p, struct tg_request *r, const struct tg_msg *m);
+void tg_cell_reply_passed(struct tg_proxy *p, struct tg_request *r);
 bool tg_cell_idle(struct tg_proxy *p, struct tg_request *r);
 void tg_cell_died(struct tg_proxy *p, struct tg_request *r, const char *status);
 
