@@ -313,6 +313,7 @@ void tg_job_root(struct tg_job *j, pid_t root, int64_t now_ns)
 	tg_events_close(&j->events);
 	if (j->sampler)
 		tg_sampler_set_root(j->sampler, root);
+	tg_reply_forget(&j->usage);
 	look_at_limits(j, now_ns);
 	j->refresh_ns = 0;
 	read_row(j, 0, now_ns);

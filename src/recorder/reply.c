@@ -58,6 +58,13 @@ void tg_reply_take(struct tg_reply *u, const struct tg_reading *reading)
 	take_held(u);
 }
 
+void tg_reply_forget(struct tg_reply *u)
+{
+	u->value[1][TG_REPLY_TREE_CPU_NS] = u->value[1][TG_REPLY_TREE_RSS_BYTES] = TG_MISSING;
+	u->value[1][TG_REPLY_LIMIT_BYTES] = TG_MISSING;
+	u->held_ns = 0;
+}
+
 /* ns of CPU per ns, between the last two readings; NAN when that is unknown. */
 static double rate(const struct tg_reply *u, enum tg_reply_value what)
 {

@@ -37,6 +37,9 @@ struct tg_reply {
 /* A full reading (not an edge's) was taken. */
 void tg_reply_take(struct tg_reply *u, const struct tg_reading *reading);
 
+/* Another tree is measured from now on: what is known of the one before is not of this one. */
+void tg_reply_forget(struct tg_reply *u);
+
 /* Append the answer to question `n`. */
 void tg_reply_json(const struct tg_reply *u, int64_t n, pid_t root, const struct tg_limits *limits,
 	struct tg_buf *out);

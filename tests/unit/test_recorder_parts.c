@@ -438,6 +438,42 @@ static void test_reply(void)
 	tg_buf_release(&out);
 }
 
+/* A restarted kernel that was killed held what it held, not what the one before did. */
+static void test_reply_of_another_tree(void)
+{
+	static const struct tg_metric m[] = {
+		{ "tree.cpu_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0, "" },
+		{ "tree.rss_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, "" },
+	};
+	struct tg_column column[] = { { .metric = &m[0] }, { .metric = &m[1] } };
+	int64_t value[] = { 5, 900000000 };
+	struct tg_reading reading = {
+		.t_ns = TG_NS_PER_S, .column = column, .value = value, .n = 2, .generation = 1
+	};
+	struct tg_limits none = { .cores_milli = TG_MISSING, .memory_bytes = TG_MISSING };
+	struct tg_buf out = TG_BUF_INIT;
+	struct tg_reply u = { 0 };
+
+	tg_reply_take(&u, &reading);
+	tg_reply_oom_text(&u, TG_OOM_YES, "x", &none, reading.t_ns, &out);
+	T_OK(strstr(out.data, "held 900 MB") != NULL);
+	tg_buf_clear(&out);
+	tg_reply_forget(&u);
+	tg_reply_oom_text(&u, TG_OOM_YES, "x", &none, reading.t_ns, &out);
+	T_EQ_S(out.data, "Out of memory: yes: x.");
+	tg_buf_clear(&out);
+	reading.t_ns += TG_NS_PER_S;
+	value[0] = 50; /* more than the one before had used */
+	value[1] = 40000000;
+	tg_reply_take(&u, &reading);
+	tg_reply_oom_text(&u, TG_OOM_YES, "x", &none, reading.t_ns, &out);
+	T_OK(strstr(out.data, "held 40 MB") != NULL);
+	tg_buf_clear(&out);
+	tg_reply_json(&u, 3, 12, &none, &out);
+	T_OK(!strstr(out.data, "kernel_cpu"));
+	tg_buf_release(&out);
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -449,5 +485,6 @@ int main(void)
 	test_crowd();
 	test_watch();
 	test_reply();
+	test_reply_of_another_tree();
 	return t_done();
 }
