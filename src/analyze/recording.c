@@ -8,6 +8,7 @@
 #include "analyze/peaks.h"
 #include "analyze/resumed.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/map.h"
 #include "record/format.h"
@@ -395,31 +396,43 @@ void tg_span_release(struct tg_span *span)
 
 /* ---- after the events ---- */
 
+uint64_t tg_span_lane(const struct tg_span *span)
+{
+	return span->lane ? tg_hash(TG_HASH_INIT, span->lane, strlen(span->lane)) : TG_HASH_INIT;
+}
+
 /*
  * The recorder died, or is still at work: what is open lasts to the last thing that is known. A
- * kernel runs one cell at a time, so a cell whose end is lost lasts no longer than to the next.
+ * kernel runs one cell at a time in each lane, so a cell whose end is lost lasts no longer than to
+ * the next one there, or to the next kernel's beginning.
  */
 static void close_open(struct tg_recording *r)
 {
-	int64_t next_ns = INT64_MAX;
-	uint32_t next_session = 0;
+	struct tg_map next = TG_MAP_INIT; /* cells, by lane */
+	ptrdiff_t run = -1;
 
 	for (size_t i = r->n_spans; i-- > 0;) {
 		struct tg_span *span = &r->span[i];
 		const struct tg_span_session *s = tg_recording_session(r, span->session);
 		bool cell = !strcmp(span->kind, "cell");
+		ptrdiff_t at = cell ? tg_map_get(&next, tg_span_lane(span)) : -1;
 
+		if (cell && at < 0)
+			at = run;
 		if (span->open && s) {
 			span->end_ns = TG_MAX(span->begin_ns, s->last_ns);
-			if (cell && next_session == span->session)
-				span->end_ns =
-					TG_MIN(span->end_ns, TG_MAX(next_ns, span->begin_ns));
+			if (at >= 0 && r->span[at].session == span->session)
+				span->end_ns = TG_MIN(
+					span->end_ns, TG_MAX(r->span[at].begin_ns, span->begin_ns));
 		}
-		if (cell) {
-			next_ns = span->begin_ns;
-			next_session = span->session;
+		if (cell)
+			tg_map_put(&next, tg_span_lane(span), i);
+		if (!strcmp(span->kind, "run")) {
+			tg_map_release(&next);
+			run = (ptrdiff_t)i;
 		}
 	}
+	tg_map_release(&next);
 }
 
 /* A span belongs to the run around it; where that is not said, to the run that began last. */

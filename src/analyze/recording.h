@@ -100,6 +100,9 @@ struct tg_recording {
 	uint64_t n_bad; /* events that could not be understood */
 };
 
+/* A key for the lane of a span: a kernel runs one cell at a time in each. */
+uint64_t tg_span_lane(const struct tg_span *span);
+
 /* Load `path`. 0, or -errno with a sentence. */
 int tg_recording_open(struct tg_recording **out, const char *path, struct tg_err *err);
 
@@ -116,7 +119,8 @@ void tg_recording_only_run(struct tg_recording *r, int64_t run);
 
 /*
  * Give the status "running" to spans without an end that seem to have none yet: nothing of their
- * kind came after them, and the recorder is at work, as far as `now_ns` (UTC) and the file tell.
+ * kind came after them in their lane, and the recorder is at work, as far as `now_ns` (UTC) and the
+ * file tell.
  */
 void tg_recording_tell_running(struct tg_recording *r, int64_t now_ns);
 

@@ -7,6 +7,7 @@
 
 #include "analyze/recording.h"
 #include "base/clock.h"
+#include "base/map.h"
 #include "record/format.h"
 
 #include "base/mem.h"
@@ -29,21 +30,27 @@ static bool is_alive(const struct tg_recording *r, const struct tg_span_session 
 
 void tg_recording_tell_running(struct tg_recording *r, int64_t now_ns)
 {
-	/* only the last session can be at work; a kernel runs once at a time, and one cell */
+	/* only the last session can be at work; a kernel runs once at a time, and one cell a lane
+	 */
 	const struct tg_span_session *s = r->n_sessions ? &r->session[r->n_sessions - 1] : NULL;
 	bool alive = s && is_alive(r, s, now_ns);
-	bool cells = false, runs = false; /* one has been seen */
+	struct tg_map cells = TG_MAP_INIT; /* those that have been seen, by lane */
+	bool run = false; /* one has been seen */
 
 	for (size_t i = alive ? r->n_spans : 0; i-- > 0;) {
 		struct tg_span *span = &r->span[i];
-		bool cell = !strcmp(span->kind, "cell"), run = !strcmp(span->kind, "run");
+		bool is_cell = !strcmp(span->kind, "cell"), is_run = !strcmp(span->kind, "run");
+		bool over = (is_cell || is_run) && run;
 
-		if (span->open && span->session == s->number && !(cell && cells) &&
-			!(run && runs)) {
+		if (is_cell) {
+			over |= tg_map_get(&cells, tg_span_lane(span)) >= 0;
+			tg_map_put(&cells, tg_span_lane(span), i);
+		}
+		if (span->open && span->session == s->number && !over) {
 			free(span->status);
 			span->status = tg_xstrdup("running");
 		}
-		cells |= cell;
-		runs |= run;
+		run |= is_run;
 	}
+	tg_map_release(&cells);
 }

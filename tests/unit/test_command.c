@@ -448,6 +448,44 @@ static void test_marks(void)
 	tg_buf_release(&e);
 }
 
+/* Cells of subshells run beside those of the main shell: each is closed by the next of its own. */
+static void test_lanes(void)
+{
+	struct tg_writer *w;
+	struct capture c;
+
+	unlink(run_path("lanes.tacho"));
+	T_EQ_I(tg_writer_open(&w, run_path("lanes.tacho"), RUN_SESSION, NULL), 0);
+	run_event(w, "{\"ev\":\"begin\",\"t\":1000000000000,\"span\":1,\"kind\":\"run\"}");
+	run_begin(w, 2, 1, "\"code\":\"main\"");
+	run_begin(w, 3, 2, "\"code\":\"lost\",\"lane\":\"s1\"");
+	run_begin(w, 4, 5, "\"code\":\"busy\",\"lane\":\"s1\"");
+	run_begin(w, 5, 7, "\"code\":\"ended\",\"lane\":\"s2\"");
+	run_end(w, 5, 8, "ok");
+	tg_writer_abandon(w);
+	c = run_at(RUN_REAL + 9 * TG_NS_PER_S, NULL, "show lanes.tacho");
+	T_EQ_S(c.text.data,
+		"#  cores over time  wall  cores  peak  read  written\n"
+		"0                    7 s      –     –     –        –  main · running\n"
+		"1                    3 s      –     –     –        –  lost · end unknown\n"
+		"2                    3 s      –     –     –        –  busy · running\n"
+		"3                    1 s      –     –     –        –  ended\n");
+	release(&c);
+	/* the next kernel's beginning ends all of them */
+	T_EQ_I(tg_writer_open(&w, run_path("lanes.tacho"), RUN_SESSION, NULL), 0);
+	run_begin(w, 6, 11, "\"code\":\"main\"");
+	run_begin(w, 7, 12, "\"code\":\"sub\",\"lane\":\"s1\"");
+	run_event(w, "{\"ev\":\"begin\",\"t\":1014000000000,\"span\":8,\"kind\":\"run\"}");
+	run_begin(w, 9, 16, "\"code\":\"new\"");
+	tg_writer_abandon(w);
+	c = run_at(RUN_REAL + 17 * TG_NS_PER_S, NULL, "show lanes.tacho");
+	T_OK(strstr(c.text.data, "  3 s      –     –     –        –  main · end unknown") != NULL);
+	T_OK(strstr(c.text.data, "  2 s      –     –     –        –  sub · end unknown") != NULL);
+	T_OK(strstr(c.text.data, "new · running") != NULL);
+	release(&c);
+	unlink(run_path("lanes.tacho"));
+}
+
 /* The status of the last cell as all words say it, `s` seconds after the beginning. */
 static void running(const char *file, double s, const char *line, const char *json)
 {
@@ -1001,6 +1039,7 @@ int main(void)
 	test_lost_marks();
 	test_marks();
 	test_running();
+	test_lanes();
 	test_hostile_names();
 	test_files();
 	test_file_without_run();
