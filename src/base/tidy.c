@@ -35,6 +35,14 @@ int tg_tidy_lock_folder(int parent, const char *name)
 	return -error;
 }
 
+bool tg_tidy_is_there(int parent, const char *name, int fd)
+{
+	struct stat a, b;
+
+	return !fstat(fd, &a) && !fstatat(parent, name, &b, AT_SYMLINK_NOFOLLOW) &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 void tg_tidy_remove_folder(int parent, const char *name)
 {
 	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -76,15 +84,6 @@ static bool tidy_folder(int parent, const char *name)
 	return true;
 }
 
-/* Whether it still has its name; the one who had the lock may have removed it. */
-static bool is_there(int parent, const char *name, int fd)
-{
-	struct stat a, b;
-
-	return !fstat(fd, &a) && !fstatat(parent, name, &b, AT_SYMLINK_NOFOLLOW) &&
-	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 /* One that is not locked yet makes another: whoever takes a lock looks whether it is still there.
  */
 static bool tidy_lock(int parent, const char *name)
@@ -95,7 +94,7 @@ static bool tidy_lock(int parent, const char *name)
 
 	if (fd < 0)
 		return false;
-	stale = !flock(fd, LOCK_EX | LOCK_NB) && is_there(parent, name, fd);
+	stale = !flock(fd, LOCK_EX | LOCK_NB) && tg_tidy_is_there(parent, name, fd);
 	if (stale) {
 		tg_buf_add(&socket, name, strlen(name) - strlen(LOCK_END));
 		tg_buf_adds(&socket, ".sock");

@@ -7,11 +7,16 @@
 #ifndef TG_BASE_TIDY_H
 #define TG_BASE_TIDY_H
 
+#include <stdbool.h>
+
 /*
  * Open a folder and lock it. Returns its descriptor; -EWOULDBLOCK when it is in use, -ENOENT when
  * it is gone, also when another process removed it before we had the lock.
  */
 int tg_tidy_lock_folder(int parent, const char *name);
+
+/* Whether `name` is still what `fd` is open on: whoever had a lock may have removed it. */
+bool tg_tidy_is_there(int parent, const char *name, int fd);
 
 /* Remove a folder and the files in it, as far as that goes. */
 void tg_tidy_remove_folder(int parent, const char *name);

@@ -315,7 +315,9 @@ void tg_inner_close(struct tg_inner *in)
 		if (in->socket[i])
 			zmq_close(in->socket[i]);
 	if (in->lock_fd >= 0) {
-		tg_tidy_remove_folder(AT_FDCWD, in->dir.data);
+		/* who removed ours may have made another of that name */
+		if (tg_tidy_is_there(AT_FDCWD, in->dir.data, in->lock_fd))
+			tg_tidy_remove_folder(AT_FDCWD, in->dir.data);
 		close(in->lock_fd);
 		/* a recorder that was killed may have left its lock to nobody */
 		if (!in->beside) {

@@ -19,7 +19,7 @@
 struct tg_inner {
 	pid_t pid; /* 0: none, or reaped */
 	struct tg_conn conn;
-	struct tg_buf dir; /* private, 0700, lock_fd; gone after tg_inner_close */
+	struct tg_buf dir; /* private, 0700, lock_fd; gone after tg_inner_close, if still ours */
 	struct tg_buf file; /* its connection file */
 	int lock_fd;
 	bool beside; /* `dir` is beside the outer connection file: no ipc there */

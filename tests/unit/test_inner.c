@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zmq.h>
 
@@ -47,6 +48,28 @@ static void test_folder(struct tg_inner_start *start, const char *runtime)
 	tg_inner_reap(&in);
 	tg_inner_close(&in);
 	T_EQ_I(access(folder.data, F_OK), -1);
+	tg_buf_release(&folder);
+}
+
+/* One that was removed, and made again by somebody else, is not ours to remove. */
+static void test_folder_of_another(struct tg_inner_start *start)
+{
+	struct tg_err err = { 0 };
+	struct tg_buf folder = TG_BUF_INIT;
+	struct tg_inner in;
+	int fd;
+
+	T_EQ_I(tg_inner_start(&in, start, &err), 0);
+	tg_buf_adds(&folder, in.dir.data);
+	tg_tidy_remove_folder(AT_FDCWD, folder.data);
+	T_EQ_I(mkdir(folder.data, 0700), 0);
+	fd = tg_tidy_lock_folder(AT_FDCWD, folder.data);
+	T_OK(fd >= 0);
+	kill(in.pid, SIGKILL);
+	tg_inner_reap(&in);
+	tg_inner_close(&in);
+	T_EQ_I(rmdir(folder.data), 0);
+	close(fd);
 	tg_buf_release(&folder);
 }
 
@@ -97,6 +120,7 @@ int main(void)
 	start.signals = &signals;
 	start.context = zmq_ctx_new();
 	test_folder(&start, runtime.data);
+	test_folder_of_another(&start);
 	test_reason(&start, runtime.data);
 	zmq_ctx_term(start.context);
 	tg_signals_close(&signals);
