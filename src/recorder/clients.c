@@ -132,7 +132,7 @@ size_t tg_clients_poll(struct tg_clients *c, struct pollfd *p)
 	return n;
 }
 
-/* The descriptor that came with a message; more than one is not asked for. */
+/* The descriptor that came with a message. */
 static int descriptor(struct msghdr *h)
 {
 	struct cmsghdr *cmsg = CMSG_FIRSTHDR(h);
@@ -155,7 +155,10 @@ static int take(struct tg_clients *c, uint64_t serial, int from)
 	struct msghdr h = { .msg_iov = &part,
 		.msg_iovlen = 1,
 		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes) };
+		/* without the padding, which has room for a second one: Linux closes what more
+		 * comes
+		 */
+		.msg_controllen = CMSG_LEN(sizeof(int)) };
 	struct tg_err err = { 0 };
 	struct tg_mark_message m;
 	ssize_t n;

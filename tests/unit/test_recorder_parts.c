@@ -4,12 +4,15 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "record/format.h"
+#include "recorder/clients.h"
 #include "recorder/crowd.h"
 #include "recorder/live.h"
 #include "recorder/pace.h"
@@ -474,6 +477,71 @@ static void test_reply_of_another_tree(void)
 	tg_buf_release(&out);
 }
 
+static void take_message(void *ctx, uint64_t client, struct tg_mark_message *m, int fd)
+{
+	int *taken = ctx;
+
+	(void)client;
+	(void)m;
+	*taken += fd >= 0;
+	if (fd >= 0)
+		close(fd);
+}
+
+static void client_gone(void *ctx, uint64_t client)
+{
+	(void)ctx;
+	(void)client;
+}
+
+/* Two descriptors at once: one is taken, and none stays open without anyone knowing. */
+static void test_two_descriptors(void)
+{
+	static char text[] = "{\"op\":\"bye\"}";
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+	} control = { 0 };
+	struct iovec part = { .iov_base = text, .iov_len = sizeof(text) - 1 };
+	struct msghdr h = { .msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes) };
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&h);
+	int taken = 0, pair[2], ends[2][2], sent[2];
+	struct tg_clients_hooks hooks = {
+		.message = take_message, .gone = client_gone, .ctx = &taken
+	};
+	struct tg_clients *c = tg_clients_new(-1, &hooks);
+	struct pollfd p[TG_CLIENTS_FDS];
+	char byte;
+	size_t n;
+
+	T_EQ_I(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
+	T_OK(tg_clients_add(c, pair[1]) > 0);
+	for (int i = 0; i < 2; i++) {
+		T_EQ_I(pipe2(ends[i], O_CLOEXEC | O_NONBLOCK), 0);
+		sent[i] = ends[i][1];
+	}
+	cmsg->cmsg_level = SOL_SOCKET;
+	cmsg->cmsg_type = SCM_RIGHTS;
+	cmsg->cmsg_len = CMSG_LEN(sizeof(sent));
+	memcpy(CMSG_DATA(cmsg), sent, sizeof(sent));
+	T_EQ_I(sendmsg(pair[0], &h, 0), (long)sizeof(text) - 1);
+	for (int i = 0; i < 2; i++)
+		close(sent[i]);
+	n = tg_clients_poll(c, p);
+	T_OK(poll(p, n, 20000) > 0);
+	tg_clients_serve(c, p, n);
+	T_EQ_I(taken, 1);
+	for (int i = 0; i < 2; i++) {
+		T_EQ_I(read(ends[i][0], &byte, 1), 0); /* the end, as nobody has the other side */
+		close(ends[i][0]);
+	}
+	tg_clients_free(c);
+	close(pair[0]);
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -486,5 +554,6 @@ int main(void)
 	test_watch();
 	test_reply();
 	test_reply_of_another_tree();
+	test_two_descriptors();
 	return t_done();
 }
