@@ -9,10 +9,12 @@
 #include "base/lines.h"
 #include "base/paths.h"
 #include "mark/address.h"
+#include "mark/protocol.h"
 
 #include "base/mem.h"
 
 #define NAME_CHARACTERS 60
+#define NAME_MAX_BYTES  100 /* of the notebook's name in the file's */
 #define TWICE_NS        (60 * TG_NS_PER_S) /* a second death within this ends the recording */
 #define AGAIN_NS        (50 * TG_NS_PER_MS) /* for the dead one to be gone whole */
 #define OOM_MS          100 /* who waits for the end of a dead kernel waits no longer for us */
@@ -41,7 +43,8 @@ static int name_output(struct tg_buf *out, const char *what, struct tg_err *err)
 	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &tm);
 	tg_buf_addc(out, '/');
 	at = out->len;
-	tg_buf_addf(out, "%.*s-%s-%s.tacho", (int)TG_MIN(len, (size_t)100), base, host, date);
+	tg_buf_add(out, base, tg_mark_cut(base, len, NAME_MAX_BYTES));
+	tg_buf_addf(out, "-%s-%s.tacho", host, date);
 	for (char *p = out->data + at; *p; p++)
 		if ((unsigned char)*p < 0x20 || *p == '/')
 			*p = '_';

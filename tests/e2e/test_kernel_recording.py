@@ -138,6 +138,15 @@ def test_name_of_the_file(recording):
     assert path.name.startswith(f"my notebook-{host}-20") and path.stat().st_mode & 0o777 == 0o600
 
 
+def test_long_name_is_cut_between_characters(recording):
+    """Names of files are UTF-8, also where a notebook's name is cut."""
+    kernel = recording.start(JPY_SESSION_NAME="/home/someone/" + "測" * 80 + ".ipynb")
+    told = json.loads(kernel.run("%tacho x").data[0])["recorder"]["file"]
+    finish(kernel)
+    (path,) = recording.files()
+    assert path.name.startswith("測" * 33 + "-" + os.uname().nodename.split(".")[0]) and str(path) == told
+
+
 def test_two_kernels_in_one_folder(start, tmp_path):
     env = {**os.environ, "TACHOGRAPH_DIR": str(tmp_path)}
     kernels = [start("fake", env=env), start("fake", env=env)]
