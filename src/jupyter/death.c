@@ -69,8 +69,9 @@ static void name_cell(const struct tg_request *r, struct tg_buf *out)
 }
 
 /*
- * "The kernel was killed by signal 9 (SIGKILL) while cell [3] ran: x = load()"; with subshells
- * there may be several, and which of them it was nobody knows.
+ * "The kernel was killed by signal 9 (SIGKILL) while cell [3] ran: x = load()", or "The kernel
+ * exited with code 3 before it was ready"; with subshells there may be several, and which of them
+ * it was nobody knows.
  */
 static void explain(const struct tg_proxy *p, int code, int signal, struct tg_buf *out)
 {
@@ -78,6 +79,10 @@ static void explain(const struct tg_proxy *p, int code, int signal, struct tg_bu
 
 	tg_buf_adds(out, "The kernel ");
 	tg_end_words(code, signal, out);
+	if (!p->ready) {
+		tg_buf_adds(out, " before it was ready");
+		return;
+	}
 	for (const struct tg_request *r = p->requests.first; r; r = r->next) {
 		if (!is_running(p, r))
 			continue;
@@ -139,10 +144,9 @@ void tg_death(struct tg_proxy *p, int code, int signal)
 	tg_usage_cancel(p);
 	drain(p);
 	/* what was sent to the dead kernel meanwhile is only noted, to be answered with the rest */
-	if (p->ready) {
-		tg_forward_request(p, TG_SHELL);
-		tg_forward_request(p, TG_CONTROL);
-	}
+	tg_forward_held(p);
+	tg_forward_request(p, TG_SHELL);
+	tg_forward_request(p, TG_CONTROL);
 	for (struct tg_request *r = p->requests.first; r; r = r->next)
 		tg_cell_died(p, r, is_running(p, r) && !p->shutting ? "died" : "aborted");
 	if (!p->shutting) {

@@ -123,12 +123,21 @@ static void hold(struct tg_proxy *p, struct tg_msg *m)
 	tg_msg_swap(&p->held[p->n_held++], m);
 }
 
+/* To be answered by death.c. Of a kernel that was never ready, clients take any kernel_info_reply
+   for the sign that it is. */
+static void note(struct tg_proxy *p, struct tg_msg *m, enum tg_channel channel)
+{
+	if (p->ready ||
+		!tg_jscan_is(tg_msg_member(m, TG_HEADER, "msg_type"), "kernel_info_request"))
+		tg_requests_add(&p->requests, m, channel);
+}
+
 static void route_request(struct tg_proxy *p, enum tg_channel channel, struct tg_msg *m)
 {
 	struct tg_bytes type = tg_msg_member(m, TG_HEADER, "msg_type");
 	struct tg_request *cell = NULL;
 
-	if (!p->ready) {
+	if (!p->ready && !p->dying) {
 		hold(p, m);
 		return;
 	}
@@ -136,7 +145,7 @@ static void route_request(struct tg_proxy *p, enum tg_channel channel, struct tg
 		struct tg_request *r;
 
 		if (p->dying) {
-			tg_requests_add(&p->requests, m, channel);
+			note(p, m, channel);
 			return;
 		}
 		if (channel == TG_CONTROL && tg_jscan_is(type, "usage_request") &&

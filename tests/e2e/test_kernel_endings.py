@@ -312,6 +312,23 @@ def test_kernel_that_never_answers(start, slow):
     assert kernel.wait_end() == 9
 
 
+def test_kernel_that_ends_before_it_is_ready(start, place):
+    """What was sent to it is answered, on both channels; not kernel_info, whose reply means that it is ready."""
+    add_spec("short", [sys.executable, "-c", "import time; time.sleep(1); raise SystemExit(3)", "{connection_file}"])
+    kernel = start(add_spec("ours-short", kernel="short"), ready=False)
+    info, cells = kernel.client.kernel_info(), [kernel.send(code) for code in ("first", "second")]
+    held = kernel.send_content("interrupt_request", {}, "control")
+    replies, messages = kernel.all_of(cells)
+    assert [(n, m["content"]["status"]) for n, m in replies] == [(0, "error"), (1, "aborted")]
+    assert [(n, m["content"]["evalue"]) for n, m in messages if m["msg_type"] == "error"] == [
+        (0, "The kernel exited with code 3 before it was ready")]
+    assert kernel.client.get_control_msg(timeout=LONG)["parent_header"]["msg_id"] == held
+    assert kernel.wait_end() == 1
+    with pytest.raises(queue.Empty):
+        while kernel.client.get_shell_msg(timeout=1)["parent_header"]["msg_id"] != info:
+            pass
+
+
 def test_kernel_that_ignores_sigterm(start):
     kernel = start("fake")
     inner = kernel.inner_pid()
