@@ -174,10 +174,11 @@ bool tg_mark_waits(const struct tg_mark *m)
 /* What the recorder is to note of the marks that are lost. Returns its length. */
 static size_t format_lost(const struct tg_mark *m, char note[NOTE_SIZE])
 {
+	uint64_t lost = m->dropped - m->told;
+
 	return (size_t)snprintf(note, NOTE_SIZE,
-		"{\"op\":\"note\",\"text\":\"%" PRIu64
-		" marks are lost: the recorder did not take them\"}",
-		m->dropped - m->told);
+		"{\"op\":\"note\",\"text\":\"%" PRIu64 " %s lost: the recorder did not take %s\"}",
+		lost, lost == 1 ? "mark is" : "marks are", lost == 1 ? "it" : "them");
 }
 
 int tg_mark_resume(struct tg_mark *m)

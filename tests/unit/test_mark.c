@@ -322,7 +322,7 @@ static void test_drain(const char *dir)
 	pthread_join(thread, NULL);
 	T_OK(reader.bye);
 	T_EQ_I(reader.ends, 3);
-	T_EQ_S(reader.last, "1 marks are lost: the recorder did not take them");
+	T_EQ_S(reader.last, "1 mark is lost: the recorder did not take it");
 	close(fd);
 	close(listening);
 	tg_mark_close(mark);
