@@ -97,8 +97,13 @@ static int run(int argc, char **argv)
 		usage(stdout);
 		return TG_EXIT_OK;
 	}
-	if (!strcmp(argv[1], "help") && argc == 3 && (command = find(argv[2])) && !command->hidden)
-		return command->run(2, (char *[]){ argv[2], (char *)"--help", NULL });
+	if (!strcmp(argv[1], "help") && argc == 3 && argv[2][0] != '-') {
+		command = find(argv[2]);
+		if (command && !command->hidden)
+			return command->run(2, (char *[]){ argv[2], (char *)"--help", NULL });
+		if (!command && !tg_word_find(argv[2], TG_IN_CLI))
+			return unknown(argv[2]);
+	}
 	command = find(argv[1]);
 	if (command)
 		return command->run(argc - 1, argv + 1);

@@ -912,6 +912,11 @@ static void test_exit_codes(void)
 	T_EQ_I(execute("help recorder", &out), 2);
 	T_EQ_I(execute("mark x", &out), 2);
 	T_EQ_S(out.data, "tachograph: \"mark\" is a word of notebooks: %tacho mark\n");
+	T_EQ_I(execute("help mark", &out), 2);
+	T_EQ_S(out.data, "tachograph: \"mark\" is a word of notebooks: %tacho mark\n");
+	T_EQ_I(execute("help shwo", &out), 2);
+	T_EQ_S(out.data, "tachograph: there is no \"shwo\"; did you mean \"show\"?\n");
+	T_EQ_I(execute("help show", &out), 0);
 	T_EQ_I(execute("--version x", &out), 2);
 	T_EQ_I(execute("shwo", &out), 2);
 	T_EQ_S(out.data, "tachograph: there is no \"shwo\"; did you mean \"show\"?\n");
