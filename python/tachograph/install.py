@@ -9,6 +9,7 @@ where ours takes its place (`--in-place`) or where there is no kernel.json to re
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import os
 import re
@@ -33,6 +34,17 @@ class Misused(Refused):
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise Misused(f"{message} (see tachograph {self.prog.split()[-1]} --help)")
+
+    def parse(self, words: list[str]) -> argparse.Namespace:
+        """As parse_args(), which does not say what an unknown option is near to."""
+        options, unknown = self.parse_known_args(words)
+        if unknown:
+            said = unknown[0].partition("=")[0]
+            near = difflib.get_close_matches(said, self._option_string_actions, 1)
+            if near and said.startswith("--"):
+                raise Misused(f"There is no option {said}; did you mean {near[0]}?")
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return options
 
 
 def _parser(word: str) -> argparse.ArgumentParser:
@@ -244,7 +256,7 @@ def main(args: list[str] | None = None) -> int:
     words = list(sys.argv[1:] if args is None else args)
     word = words.pop(0) if words[:1] in (["install"], ["uninstall"]) else "install"
     try:
-        options = _parser(word).parse_args(words)
+        options = _parser(word).parse(words)
         (_install if word == "install" else _uninstall)(options)
     except ImportError as error:
         print(f"tachograph {word}: {error.name} is not installed for {sys.executable}",

@@ -62,6 +62,15 @@ def test_short_name_without_the_long_one(tmp_path):
     assert result.stderr == f"tacho: cannot start {tmp_path}/tachograph: No such file or directory\n"
 
 
+@pytest.mark.parametrize("said", [["--nmae", "x"], ["--nmae=x"]])
+def test_unknown_option_is_told_the_nearest(said):
+    result = install("install", *said)
+    assert result.returncode == 2
+    assert result.stderr == (
+        "tachograph install: There is no option --nmae; did you mean --name?\n")
+    assert "did you mean" not in install("install", "--zzz").stderr
+
+
 def test_wheel_brings_the_kernelspec():
     from jupyter_client.kernelspec import KernelSpecManager
 
@@ -137,7 +146,7 @@ def test_uninstall(kernels, place):
     (["uninstall", "--name", ".."], 2, ".. is no name for a kernel"),
     (["uninstall", "--name", "../kernels"], 2, "../kernels is no name for a kernel"),
     (["--kernel", "calm", "--in-place", "--name", "x"], 2, "leave --name out"),
-    (["--kernl", "calm"], 2, "unrecognized arguments: --kernl calm"),
+    (["--kernl", "calm"], 2, "There is no option --kernl; did you mean --kernel?"),
     (["uninstall", "bogus"], 2, "unrecognized arguments: bogus"),
     (["--prefix", "/proc/nowhere", "--kernel", "calm"], 1, "/proc/nowhere"),
     (["uninstall", "--name", "calm"], 1, "is not a kernel of tachograph: it stays"),
