@@ -408,7 +408,7 @@ def test_killed_in_pairs(place, tmp_path, exe):
         for role in killed:
             if role not in pids:
                 pids[role] = world.role(role.encode())
-        time.sleep(random_.uniform(0, 1))
+        time.sleep(random_.uniform(1, 2))  # names of recordings tell kernels of one notebook apart by the second
         for role in killed:
             os.kill(pids[role], signal.SIGKILL)
         if "server" in killed:
