@@ -85,6 +85,31 @@ static size_t list(DIR *dir, struct candidate **out)
 	return n;
 }
 
+static int64_t bytes_of(const struct candidate *c, size_t n)
+{
+	int64_t bytes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += c[i].bytes;
+	return bytes;
+}
+
+/* Leave only those that may go: what others put into the folder does not cost a recording. */
+static size_t keep_candidates(
+	int dirfd, struct candidate *c, size_t n, const char *current, int64_t now_s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if ((!current || strcmp(c[i].name, current) != 0) &&
+			may_go(dirfd, c[i].name, now_s - c[i].mtime_s > DAY_S))
+			c[kept++] = c[i];
+		else
+			free(c[i].name);
+	}
+	return kept;
+}
+
 /*
  * Remove it as its only writer: a recorder that slept with its laptop has touched nothing for a
  * day, and yet goes on.
@@ -123,30 +148,23 @@ int tg_prune(
 	const char *path, const char *current, size_t keep_files, int64_t keep_bytes, int64_t now_s)
 {
 	struct candidate *c;
-	int64_t bytes = 0;
-	size_t n, left;
+	int64_t bytes;
+	size_t n;
 	int removed = 0;
 	DIR *dir = opendir(path);
 
 	if (!dir)
 		return -errno;
-	n = left = list(dir, &c);
+	n = list(dir, &c);
+	/* few enough with all that is there: none need be read */
+	if (n > keep_files || bytes_of(c, n) > keep_bytes)
+		n = keep_candidates(dirfd(dir), c, n, current, now_s);
+	bytes = bytes_of(c, n);
 	if (n)
 		qsort(c, n, sizeof(*c), older_first);
-	for (size_t i = 0; i < n; i++)
-		bytes += c[i].bytes;
-	for (size_t i = 0; i < n; i++) {
-		if (left <= keep_files && bytes <= keep_bytes)
-			break;
-		if (current && !strcmp(c[i].name, current))
-			continue;
-		if (!may_go(dirfd(dir), c[i].name, now_s - c[i].mtime_s > DAY_S))
-			continue;
-		if (!drop(dirfd(dir), path, c[i].name))
-			continue;
-		left--;
-		bytes -= c[i].bytes;
-		removed++;
+	for (size_t i = 0; i < n && (n - i > keep_files || bytes > keep_bytes); i++) {
+		removed += drop(dirfd(dir), path, c[i].name);
+		bytes -= c[i].bytes; /* one that a recorder holds does not count either */
 	}
 	for (size_t i = 0; i < n; i++)
 		free(c[i].name);

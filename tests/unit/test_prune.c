@@ -112,13 +112,19 @@ int main(void)
 	path_of(&path, "link.tacho");
 	T_EQ_I(symlink("/etc/passwd", path.data), 0);
 
-	T_EQ_I(tg_prune(dir, "e.tacho", 7, INT64_MAX, NOW), 0);
-	T_EQ_I(tg_prune(dir, "e.tacho", 5, INT64_MAX, NOW), 2);
+	/* three may go: what is another's, cannot be read or is in use does not count */
+	T_EQ_I(tg_prune(dir, "e.tacho", 3, INT64_MAX, NOW), 0);
+	path_of(&path, "a.tacho");
+	T_EQ_I(stat(path.data, &st), 0);
+	T_EQ_I(tg_prune(dir, "e.tacho", 20, 3 * st.st_size, NOW), 0);
+	T_EQ_I(tg_prune(dir, "e.tacho", 1, INT64_MAX, NOW), 2);
 	T_OK(!there("c.tacho") && !there("a.tacho")); /* the oldest two that are over */
+	T_OK(there("d.tacho"));
 	T_EQ_I(tg_prune(dir, "e.tacho", 0, INT64_MAX, NOW), 1);
 	T_OK(there("b.tacho") && !there("d.tacho") && there("e.tacho"));
 	T_OK(there("notes.txt") && there("job.tacho") && there("text.tacho") &&
 		access("/etc/passwd", F_OK) == 0);
+	path_of(&path, "link.tacho");
 	T_OK(lstat(path.data, &st) == 0);
 
 	/* bytes: enough for one, so that the older of two finished ones goes */
