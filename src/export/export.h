@@ -21,7 +21,8 @@ struct tg_export {
 	const struct tg_span *const *span; /* the chosen ones, in file order */
 	size_t n_spans;
 	bool whole; /* rows outside of the spans, too */
-	bool no_code; /* leave out the source of cells */
+	bool no_code; /* leave out the source of cells, and their names, which may be its first line
+		       */
 	bool no_args; /* leave out command lines */
 	struct tg_sink sink;
 };
@@ -62,8 +63,12 @@ int tg_export_rows(const struct tg_export *e, const struct tg_export_columns *co
 /* Append value * 10^scale without loss. */
 void tg_export_value(struct tg_buf *out, int64_t value, int scale);
 
-/* The object of one span as in `show --json`; with `code` its source when that is recorded. */
-int tg_export_span(struct tg_recording *r, const struct tg_span *span, bool code, struct tg_jw *w);
+/*
+ * The object of one span as in `show --json`; with `code` its source, when that is recorded and the
+ * export does not leave it out.
+ */
+int tg_export_span(
+	const struct tg_export *e, const struct tg_span *span, bool code, struct tg_jw *w);
 
 void tg_export_events(const struct tg_recording *r, struct tg_jw *w);
 

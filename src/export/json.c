@@ -65,10 +65,12 @@ static void span_totals(const struct tg_totals *t, struct tg_jw *w)
 	tg_jw_end_array(w);
 }
 
-int tg_export_span(struct tg_recording *r, const struct tg_span *span, bool code, struct tg_jw *w)
+int tg_export_span(
+	const struct tg_export *e, const struct tg_span *span, bool code, struct tg_jw *w)
 {
+	bool nameless = e->no_code && !strcmp(span->kind, "cell");
 	struct tg_totals totals;
-	int rc = tg_totals_of(r, span, &totals);
+	int rc = tg_totals_of(e->recording, span, &totals);
 
 	if (rc < 0)
 		return rc;
@@ -79,13 +81,13 @@ int tg_export_span(struct tg_recording *r, const struct tg_span *span, bool code
 	else
 		tg_jw_int(w, span->index);
 	tg_jw_kstr(w, "kind", span->kind);
-	tg_jw_kstr(w, "name", span->name);
+	tg_jw_kstr(w, "name", nameless ? NULL : span->name);
 	tg_jw_kstr(w, "lane", span->lane);
 	tg_jw_kstr(w, "status", span->status);
 	tg_jw_key(w, "start");
 	seconds(w, span->begin_utc_ns);
 	span_totals(&totals, w);
-	if (code && span->code)
+	if (code && !e->no_code && span->code)
 		tg_jw_kstr(w, "code", span->code);
 	tg_jw_end_object(w);
 	return 0;
@@ -120,7 +122,7 @@ static int head(const struct tg_export *e, bool code, struct tg_jw *w)
 	tg_jw_key(w, "spans");
 	tg_jw_begin_array(w);
 	for (size_t i = 0; i < e->n_spans; i++) {
-		int rc = tg_export_span(e->recording, e->span[i], code, w);
+		int rc = tg_export_span(e, e->span[i], code, w);
 
 		if (rc < 0)
 			return rc;
@@ -340,7 +342,7 @@ int tg_export_json(const struct tg_export *e, struct tg_err *err)
 	tg_export_columns_of(e->recording, &columns);
 	tg_jw_init(&w, &out);
 	tg_jw_begin_object(&w);
-	rc = head(e, !e->no_code, &w);
+	rc = head(e, true, &w);
 	if (rc == 0) {
 		tg_jw_key(&w, "events");
 		tg_export_events(e->recording, &w);

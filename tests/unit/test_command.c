@@ -196,6 +196,30 @@ static void test_csv_agrees(void)
 	release(&c);
 }
 
+/* The name of a cell may be its first line of code; a stage's is what its user called it. */
+static void test_no_code(void)
+{
+	struct tg_writer *w;
+	struct capture c;
+
+	T_EQ_I(tg_writer_open(&w, run_path("named.tacho"), RUN_SESSION, NULL), 0);
+	run_begin(w, 2, 2, "\"name\":\"key = 123\",\"code\":\"key = 123\"");
+	run_end(w, 2, 4, "ok");
+	run_event(w, "{\"ev\":\"begin\",\"t\":1005000000000,\"span\":3,\"kind\":\"stage\","
+		     "\"name\":\"align\"}");
+	tg_writer_finish(w);
+	c = run("export named.tacho -o - --format json --no-code");
+	T_EQ_I(c.result, TG_WORD_OK);
+	T_OK(!strstr(c.text.data, "123"));
+	T_OK(strstr(c.text.data, "\"kind\":\"cell\",\"name\":null") != NULL);
+	T_OK(strstr(c.text.data, "\"name\":\"align\"") != NULL);
+	release(&c);
+	c = run("export named.tacho -o - --format json");
+	T_OK(strstr(c.text.data, "\"name\":\"key = 123\"") != NULL);
+	release(&c);
+	unlink(run_path("named.tacho"));
+}
+
 static void fails(const char *line, int result, const char *sentence)
 {
 	struct capture c = run(line);
@@ -1038,6 +1062,7 @@ int main(void)
 	test_golden();
 	test_json_members();
 	test_csv_agrees();
+	test_no_code();
 	test_bad_use();
 	test_separate();
 	test_damage();
