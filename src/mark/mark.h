@@ -101,7 +101,7 @@ int tg_mark_bye(struct tg_mark *m);
  * Questions. Each sends a request with a number of the caller's; the answer comes as one message:
  *   hello  {"re":n,"file":path,"socket":path,"session":k,"warning":text or absent}; without a
  *          session the file could not be opened (yet), and the warning says why
- *   flush  {"re":n,"offset":bytes}
+ *   flush  {"re":n,"offset":bytes}; an error while the file lacks something that came before
  *   usage  {"re":n, and the keys of an ipykernel's usage_reply, what is unknown left out:
  *           "hostname":…,"pid":root,"kernel_cpu":per cent of a core (tree),"kernel_memory":bytes
  *           (tree),"cpu_count":n,"host_cpu_percent":x,"host_virtual_memory":{"total":…,

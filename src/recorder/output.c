@@ -188,14 +188,16 @@ static void take_rows(struct work *w, const struct tg_item *item)
 		write_events(w);
 }
 
+/* Says -1 when something that was pushed before is not in the file, nor that it is lost. */
 static void take_flush(struct work *w, const struct tg_item *item)
 {
 	struct tg_output *o = w->o;
+	bool whole = write_events(w) >= 0 && !w->lost_from && !w->events_lost;
 
 	pthread_mutex_lock(&o->lock);
 	if (o->n_flushed < FLUSHES_MAX)
-		o->flushed[o->n_flushed++] =
-			(struct flushed){ item->client, item->number, tg_writer_offset(w->writer) };
+		o->flushed[o->n_flushed++] = (struct flushed){ item->client, item->number,
+			whole ? tg_writer_offset(w->writer) : -1 };
 	pthread_mutex_unlock(&o->lock);
 	wake(o);
 }

@@ -44,7 +44,10 @@ void tg_output_state(struct tg_output *o, struct tg_output_state *state);
 /* As tg_queue_push. */
 int tg_output_push(struct tg_output *o, const struct tg_item *item);
 
-/* Take one flush that is done. False when there is none. */
+/*
+ * Take one flush that is done. False when there is none. `offset` is -1 when the file could not be
+ * written and lacks something of what came before the flush, or the event that says so.
+ */
 bool tg_output_flushed(struct tg_output *o, uint64_t *client, int64_t *number, int64_t *offset);
 
 /*

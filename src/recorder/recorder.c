@@ -174,6 +174,10 @@ static void hear_output(struct recorder *r)
 	while (tg_output_flushed(r->output, &client, &n, &offset)) {
 		struct tg_buf out = TG_BUF_INIT;
 
+		if (offset < 0) {
+			tg_clients_refuse(r->clients, client, n, "the file lacks something");
+			continue;
+		}
 		tg_buf_addf(&out, "{\"re\":%lld,\"offset\":%lld}", (long long)n, (long long)offset);
 		tg_clients_answer(r->clients, client, &out);
 		tg_buf_release(&out);

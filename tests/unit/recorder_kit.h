@@ -92,6 +92,7 @@ static inline char *hello(struct tg_mark *m, const char *member)
 	return copy;
 }
 
+/* The offset; -1 when the recorder refused. */
 static inline int64_t flush(struct tg_mark *m)
 {
 	struct tg_json *answer = NULL;
