@@ -152,32 +152,71 @@ static struct source *sources_of(const struct tg_export *e, const struct tg_expo
 	return source;
 }
 
-/* The chosen cell or stage that began last among those that hold `t_ns`. */
-static const struct tg_span *cell_at(const struct tg_export *e, uint32_t session, int64_t t_ns)
+/*
+ * The chosen spans of a session in order of their beginning, passed once, as rows come in order of
+ * time. Of those that have begun by `t_ns`: the cells and stages that may last still, and the end
+ * that is last of all.
+ */
+struct sweep {
+	const struct tg_span **span, **cell;
+	size_t n, next, n_cells;
+	int64_t end_ns;
+};
+
+static int earlier_first(const void *a, const void *b)
 {
-	const struct tg_span *best = NULL;
+	const struct tg_span *x = *(const struct tg_span *const *)a;
+	const struct tg_span *y = *(const struct tg_span *const *)b;
 
-	for (size_t i = 0; i < e->n_spans; i++) {
-		const struct tg_span *s = e->span[i];
-
-		if (s->session != session || s->begin_ns > t_ns || s->end_ns + EDGE_NS < t_ns ||
-			(strcmp(s->kind, "cell") != 0 && strcmp(s->kind, "stage") != 0))
-			continue;
-		if (!best || s->begin_ns >= best->begin_ns)
-			best = s;
-	}
-	return best;
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	return (x > y) - (x < y); /* as in the file */
 }
 
-static bool wanted(const struct tg_export *e, uint32_t session, int64_t t_ns)
+static void sweep_init(struct sweep *s, const struct tg_export *e, uint32_t session)
 {
-	if (e->whole)
-		return true;
+	*s = (struct sweep){ .end_ns = INT64_MIN };
+	s->span = tg_xcalloc(e->n_spans + 1, sizeof(*s->span));
+	s->cell = tg_xcalloc(e->n_spans + 1, sizeof(*s->cell));
 	for (size_t i = 0; i < e->n_spans; i++)
-		if (e->span[i]->session == session && e->span[i]->begin_ns <= t_ns &&
-			e->span[i]->end_ns + EDGE_NS >= t_ns)
-			return true;
-	return false;
+		if (e->span[i]->session == session)
+			s->span[s->n++] = e->span[i];
+	qsort(s->span, s->n, sizeof(*s->span), earlier_first);
+}
+
+static void sweep_release(struct sweep *s)
+{
+	free(s->span);
+	free(s->cell);
+}
+
+/* `t_ns` never falls from call to call. */
+static void sweep_to(struct sweep *s, int64_t t_ns)
+{
+	for (; s->next < s->n && s->span[s->next]->begin_ns <= t_ns; s->next++) {
+		const struct tg_span *span = s->span[s->next];
+
+		s->end_ns = TG_MAX(s->end_ns, span->end_ns + EDGE_NS);
+		if (!strcmp(span->kind, "cell") || !strcmp(span->kind, "stage"))
+			s->cell[s->n_cells++] = span;
+	}
+	while (s->n_cells && s->cell[s->n_cells - 1]->end_ns + EDGE_NS < t_ns)
+		s->n_cells--;
+}
+
+/* After sweep_to: the chosen cell or stage that began last among those that hold the moment. */
+static const struct tg_span *cell_now(const struct sweep *s)
+{
+	return s->n_cells ? s->cell[s->n_cells - 1] : NULL;
+}
+
+/* The next moment, from `t_ns` on, that a chosen span covers. */
+static int64_t next_covered(struct sweep *s, int64_t t_ns)
+{
+	sweep_to(s, t_ns);
+	if (s->end_ns >= t_ns)
+		return t_ns;
+	return s->next < s->n ? s->span[s->next]->begin_ns : INT64_MAX;
 }
 
 struct visit {
@@ -185,9 +224,10 @@ struct visit {
 	const struct tg_span_session *session;
 	int (*each)(void *ctx, int64_t utc_ns, const struct tg_span *cell, const int64_t *value);
 	void *ctx;
+	struct sweep sweep;
 };
 
-static int hand_over(const struct visit *v, struct window *w)
+static int hand_over(struct visit *v, struct window *w)
 {
 	int rc = 0;
 
@@ -202,9 +242,10 @@ static int hand_over(const struct visit *v, struct window *w)
 					row->value[c] = w->row[i].value[c];
 			i++;
 		}
-		if (wanted(v->e, v->session->number, row->t_ns))
+		sweep_to(&v->sweep, row->t_ns);
+		if (v->e->whole || v->sweep.end_ns >= row->t_ns)
 			rc = v->each(v->ctx, tg_session_utc(v->session, row->t_ns),
-				cell_at(v->e, v->session->number, row->t_ns), row->value);
+				cell_now(&v->sweep), row->value);
 	}
 	for (size_t i = 0; i < w->n; i++)
 		free(w->row[i].value);
@@ -223,20 +264,7 @@ static int64_t next_row(const struct source *source, size_t n, int64_t t)
 	return best;
 }
 
-/* The next moment that a chosen span covers. */
-static int64_t next_wanted(const struct tg_export *e, uint32_t session, int64_t t)
-{
-	int64_t best = INT64_MAX;
-
-	if (e->whole)
-		return t;
-	for (size_t i = 0; i < e->n_spans; i++)
-		if (e->span[i]->session == session && e->span[i]->end_ns + EDGE_NS >= t)
-			best = TG_MIN(best, TG_MAX(e->span[i]->begin_ns, t));
-	return best;
-}
-
-static int export_session(const struct visit *v, const struct tg_export_columns *columns)
+static int export_session(struct visit *v, const struct tg_export_columns *columns)
 {
 	struct window w = { .n_columns = columns->n };
 	size_t n;
@@ -247,7 +275,7 @@ static int export_session(const struct visit *v, const struct tg_export_columns 
 	for (;;) {
 		/* both must agree on a moment; each step moves on to the later one */
 		int64_t row = next_row(source, n, t);
-		int64_t want = row == INT64_MAX ? row : next_wanted(v->e, v->session->number, row);
+		int64_t want = row == INT64_MAX || v->e->whole ? row : next_covered(&v->sweep, row);
 
 		if (want == INT64_MAX)
 			break;
@@ -291,9 +319,13 @@ int tg_export_rows(const struct tg_export *e, const struct tg_export_columns *co
 	int rc = 0;
 
 	for (size_t i = 0; i < e->recording->n_sessions && rc == 0; i++) {
-		struct visit v = { e, &e->recording->session[i], each, ctx };
+		struct visit v = {
+			.e = e, .session = &e->recording->session[i], .each = each, .ctx = ctx
+		};
 
+		sweep_init(&v.sweep, e, v.session->number);
 		rc = export_session(&v, columns);
+		sweep_release(&v.sweep);
 	}
 	return rc;
 }
