@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Holds the includes of src/ against the table of layers, and third-party headers to their place.
 
-Also checks that no two headers define a type of one name, so that any file may include both, and
-that every source file starts with its SPDX line. Usage: check_layers.py SOURCE_ROOT
+Also checks that base/mem.h is included last, that no two headers define a type of one name, so that
+any file may include both, and that every source file starts with its SPDX line.
+Usage: check_layers.py SOURCE_ROOT
 """
 
 import pathlib
@@ -54,6 +55,9 @@ def faults(root: pathlib.Path):
         if layer not in LAYERS:
             yield f"{name}: folder {layer} is in no layer"
             continue
+        headers = [header for _, header in INCLUDE.findall(text)]
+        if "base/mem.h" in headers[:-1] and name != "src/base/mem.c":  # its own comes first
+            yield f"{name}: base/mem.h must be included last"
         for quote, header in INCLUDE.findall(text):
             if quote == '"':
                 target = header.split("/")[0]

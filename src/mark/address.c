@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/paths.h"
+
+#include "base/mem.h"
 
 bool tg_mark_id_ok(const char *id)
 {

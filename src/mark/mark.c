@@ -10,10 +10,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "mark/address.h"
 #include "mark/protocol.h"
 #include "mark/start.h"
+
+#include "base/mem.h"
 
 #define KEPT_MAX  (64u << 10) /* bytes of ends that wait: some hundred */
 #define NOTE_SIZE 128

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record/crc32c.h"
 
-#include "base/mem.h"
-
 #if defined(__aarch64__)
 #include <sys/auxv.h>
 #ifndef HWCAP_CRC32
 #define HWCAP_CRC32 (1 << 7)
 #endif
 #endif
+
+#include "base/mem.h"
 
 /* remainder of each byte; clang-format off */
 static const uint32_t remainder_of[256] = {

@@ -6,8 +6,9 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/mem.h"
 #include "recorder/watch.h"
+
+#include "base/mem.h"
 
 #define MESSAGES_A_TURN 16
 

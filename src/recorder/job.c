@@ -5,7 +5,6 @@
 #include <signal.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "recorder/crowd.h"
 #include "recorder/events.h"
 #include "recorder/live.h"
@@ -14,6 +13,8 @@
 #include "recorder/rows.h"
 #include "recorder/watch.h"
 #include "sample/sampler.h"
+
+#include "base/mem.h"
 
 #define FLUSH_NS      TG_NS_PER_S /* the most that a kill may cost, within spans */
 #define IDLE_FLUSH_NS (10 * TG_NS_PER_S) /* and between them */

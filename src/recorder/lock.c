@@ -14,10 +14,11 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "base/paths.h"
 #include "mark/address.h"
 #include "mark/protocol.h"
+
+#include "base/mem.h"
 
 #define ANSWER_MS 30000
 #define TRIES     50 /* at a lock that may be held by one that tidies */

@@ -10,11 +10,12 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "base/paths.h"
 #include "record/writer.h"
 #include "recorder/lock.h"
 #include "recorder/prune.h"
+
+#include "base/mem.h"
 
 #define UNWRITTEN_MAX (1u << 20) /* bytes of events kept until the file takes them */
 #define FLUSHES_MAX   64 /* answers that nobody took yet */

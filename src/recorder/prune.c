@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/mem.h"
 #include "record/reader.h"
 #include "recorder/lock.h"
+
+#include "base/mem.h"
 
 #define FILES_MAX 65536 /* a folder with more is not ours to tidy */
 #define DAY_S     (24 * INT64_C(3600))

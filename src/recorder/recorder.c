@@ -17,7 +17,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "base/tidy.h"
 #include "mark/address.h"
 #include "recorder/clients.h"
@@ -25,6 +24,8 @@
 #include "recorder/lock.h"
 #include "recorder/output.h"
 #include "recorder/session.h"
+
+#include "base/mem.h"
 
 #define INTERVAL_NS      (100 * TG_NS_PER_MS)
 #define IDLE_INTERVAL_NS TG_NS_PER_S

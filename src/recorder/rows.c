@@ -2,8 +2,9 @@
 #include "recorder/rows.h"
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "record/format.h"
+
+#include "base/mem.h"
 
 void tg_rows_init(struct tg_rows *r, struct tg_output *output, uint32_t next_table)
 {

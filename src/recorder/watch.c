@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/pidfd.h"
+
+#include "base/mem.h"
 
 /* linux/pidfd.h of Linux 6.15; the kernel takes any size from this one on */
 struct pidfd_info {

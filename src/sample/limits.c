@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sample/limits.h"
 
-#include "base/mem.h"
 #include "sample/cgroup.h"
 #include "sample/procfs.h"
+
+#include "base/mem.h"
 
 static void lower(int64_t *limit, char *why, size_t size, int64_t by, const char *name)
 {

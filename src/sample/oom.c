@@ -6,8 +6,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "sample/cgroup.h"
+
+#include "base/mem.h"
 
 #define WINDOW_NS   (10 * TG_NS_PER_S) /* a process of many GB takes seconds to be gone */
 #define FLAGS_FIELD 9 /* of /proc/PID/stat */

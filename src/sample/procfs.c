@@ -4,8 +4,9 @@
 #include <errno.h>
 
 #include "base/cpulist.h"
-#include "base/mem.h"
 #include "base/metric.h"
+
+#include "base/mem.h"
 
 struct tg_cursor tg_cursor_of(const char *text, size_t len)
 {

@@ -6,11 +6,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "sample/limits.h"
 #include "sample/oom.h"
 #include "sample/source.h"
 #include "sample/tree.h"
+
+#include "base/mem.h"
 
 struct opened {
 	struct tg_out out;

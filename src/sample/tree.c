@@ -5,10 +5,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "sample/kept.h"
 #include "sample/tell.h"
 #include "sample/usage.h"
+
+#include "base/mem.h"
 
 #define BUCKETS 4096
 
