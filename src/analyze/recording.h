@@ -98,6 +98,8 @@ struct tg_recording {
 	size_t n_moments;
 	char *machine; /* JSON object of the last session's machine, or NULL */
 	uint64_t n_bad; /* events that could not be understood */
+	struct tg_damage damage; /* of the whole file, once that was asked for */
+	bool damage_known;
 };
 
 /* A key for the lane of a span: a kernel runs one cell at a time in each. */
@@ -126,9 +128,9 @@ void tg_recording_tell_running(struct tg_recording *r, int64_t now_ns);
 
 /*
  * Whether its reader met damage by now: chunks that nobody wanted yet are not known. If so, `out`
- * says what of the whole file is lost, which is read once for that.
+ * says what of the whole file is lost, which is read for that at the first time alone.
  */
-bool tg_recording_damage(const struct tg_recording *r, struct tg_damage *out);
+bool tg_recording_damage(struct tg_recording *r, struct tg_damage *out);
 
 struct tg_span_session *tg_recording_session(const struct tg_recording *r, uint32_t number);
 

@@ -151,7 +151,7 @@ void tg_damage_text(const struct tg_damage *d, struct tg_buf *out)
 	}
 }
 
-void tg_tell_damage(struct tg_command *c, const struct tg_recording *r)
+void tg_tell_damage(struct tg_command *c, struct tg_recording *r)
 {
 	struct tg_buf line = TG_BUF_INIT;
 	struct tg_damage d;

@@ -65,7 +65,7 @@ int tg_open(struct tg_command *c, const char *name, struct tg_recording **out);
 void tg_damage_text(const struct tg_damage *d, struct tg_buf *out);
 
 /* Note what of the recording is lost, when its reader met damage by now; nothing when whole. */
-void tg_tell_damage(struct tg_command *c, const struct tg_recording *r);
+void tg_tell_damage(struct tg_command *c, struct tg_recording *r);
 
 /*
  * The spans that `selection` chooses (NULL: `otherwise`). Returns TG_WORD_OK, or another result

@@ -126,7 +126,7 @@ static void describe(const struct tg_span *span, const struct tg_totals *t, stru
 }
 
 /* Append to a file's line that something of it is lost. */
-static void describe_damage(const struct tg_recording *r, struct tg_buf *out)
+static void describe_damage(struct tg_recording *r, struct tg_buf *out)
 {
 	struct tg_damage damage;
 

@@ -178,6 +178,10 @@ static void test_far_times(void)
 	T_EQ_I(tg_series_load(r, "tree.rss_bytes", NULL, 0, INT64_C(1) << 61, 10, &p), 0);
 	T_EQ_I(p.n, 51);
 	tg_points_release(&p);
+	T_EQ_I(truncate(path, 0), 0); /* it was read whole for that, and is not read again */
+	T_OK(tg_recording_damage(r, &d));
+	T_EQ_I(d.lost_chunks, 5);
+	T_EQ_I(d.chunks, tg_reader_damage(r->reader)->chunks - 5);
 	tg_recording_close(r);
 	unlink(path);
 }
