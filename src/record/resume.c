@@ -49,6 +49,18 @@ static uint64_t lost_numbers(const struct tg_damage *d)
 	return lost * LOST_STEP;
 }
 
+/*
+ * Numbers that are used up would begin anew from 0 and mean two things each. Of those of processes
+ * half stay free for the session to come: none sees as many.
+ */
+#define ENTITY_LAST (UINT32_MAX / 2)
+
+static bool has_numbers(const struct tg_resume *at)
+{
+	return at->session < UINT32_MAX && at->next_table < TG_TABLES_MAX &&
+	       at->next_entity <= ENTITY_LAST;
+}
+
 static int look(void *ctx, uint32_t session, const char *json, size_t len)
 {
 	(void)session;
@@ -101,8 +113,14 @@ int tg_resume_read(struct tg_resume *out, int fd, const char *path, const char *
 		.next_span = spans.next_span + lost_numbers(tg_reader_damage(reader)),
 		.next_entity = spans.next_entity,
 	};
-	for (size_t i = 0; i < reader->index.n_tables; i++)
-		out->next_table = TG_MAX(out->next_table, reader->index.table[i].number + 1);
+	for (size_t i = 0; i < reader->index.n_tables; i++) {
+		uint32_t number = reader->index.table[i].number;
+
+		out->next_table =
+			TG_MAX(out->next_table, number < UINT32_MAX ? number + 1 : number);
+	}
+	if (!has_numbers(out))
+		r = tg_err_set(err, -EEXIST, "%s exists and its numbers are used up", path);
 out:
 	tg_spans_release(&spans);
 	tg_reader_close(reader);

@@ -23,7 +23,8 @@ struct tg_resume {
 /*
  * `fd` stays the caller's. `session_json` is the new session's object: "host" and "boot_id" of the
  * file's last session must equal its own. Returns 0; -EEXIST with a sentence when the file is no
- * recording or one of another host or boot; -EPROTONOSUPPORT; -errno.
+ * recording, one of another host or boot, or one that has no numbers left for a session more;
+ * -EPROTONOSUPPORT; -errno.
  */
 int tg_resume_read(struct tg_resume *out, int fd, const char *path, const char *session_json,
 	struct tg_err *err);

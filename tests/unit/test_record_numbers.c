@@ -3,6 +3,8 @@
 #include "recording.h"
 #include "run.h"
 
+#include <errno.h>
+
 #include "analyze/recording.h"
 #include "record/chunk.h"
 
@@ -159,6 +161,38 @@ static void test_largest_number(void)
 	unlink(path);
 }
 
+static void refused(const char *path)
+{
+	struct tg_buf want = TG_BUF_INIT;
+	struct tg_err err = { 0 };
+	struct tg_writer *w;
+
+	tg_buf_addf(&want, "%s exists and its numbers are used up", path);
+	T_EQ_I(tg_writer_open(&w, path, RUN_SESSION, &err), -EEXIST);
+	T_EQ_S(err.text, want.data);
+	tg_buf_release(&want);
+	unlink(path);
+}
+
+/* A file whose numbers of tables or of processes would begin anew is not written on. */
+static void test_used_up(void)
+{
+	const char *path = run_path("up.tacho");
+	struct tg_column column[2];
+	struct tg_writer *w;
+
+	r_columns(column, 2);
+	unlink(path);
+	w = open_writer(path);
+	T_EQ_I(tg_writer_table(w, TG_TABLES_MAX - 1, "main", column, 2), 0);
+	tg_writer_finish(w);
+	refused(path);
+	w = open_writer(path);
+	run_event(w, "{\"ev\":\"birth\",\"t\":1001000000000,\"entity\":4294967294,\"pid\":1}");
+	tg_writer_finish(w);
+	refused(path);
+}
+
 /* A list that grows while spans are added keeps what is said of the span before. */
 static void test_many_parents(void)
 {
@@ -194,6 +228,7 @@ int main(void)
 	test_used_twice();
 	test_last_run_used_twice();
 	test_largest_number();
+	test_used_up();
 	rmdir(run_dir());
 	return t_done();
 }
