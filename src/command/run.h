@@ -45,6 +45,12 @@ int tg_options(
 /* Whether a name ends as those of recordings do. */
 bool tg_is_recording(const char *name);
 
+/*
+ * The recordings in folder `name`, by name; of very many the newest, as a note says. Returns how
+ * many; 0, with a sentence: none, or it cannot be read. The caller frees each and the list.
+ */
+size_t tg_list_folder(struct tg_command *c, const char *name, char ***file);
+
 /* `name` as seen from the folder of whoever asked. */
 void tg_resolve(const struct tg_command *c, const char *name, struct tg_buf *out);
 

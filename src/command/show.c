@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `show`: a line a span; a line a file where there are several; or all of it as JSON. */
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <sys/stat.h>
@@ -18,7 +17,6 @@
 
 #define SPARK_BINS 8
 #define NAME_CHARS 36
-#define FILES_MAX  4096
 #define CELLS      8
 #define END_CHARS  600 /* of the evidence for how a process ended */
 #define MARK_CHARS 60
@@ -397,49 +395,6 @@ static int add_file(struct tg_command *c, const char *file, struct grid *g)
 	return rc;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* The recordings in a folder; 0: there are none, or it cannot be read, as a sentence says. */
-static size_t list_folder(struct tg_command *c, const char *name, char ***file)
-{
-	struct tg_buf path = TG_BUF_INIT, more = TG_BUF_INIT;
-	size_t n = 0, n_all = 0, cap = 0;
-	struct dirent *entry;
-	DIR *dir;
-
-	tg_resolve(c, name, &path);
-	dir = opendir(path.data);
-	*file = NULL;
-	if (!dir)
-		tg_err_set(&c->err, -errno, "Cannot read %.150s: %s", name, strerror(errno));
-	while (dir && (entry = readdir(dir))) {
-		if (!tg_is_recording(entry->d_name) || n_all++ >= FILES_MAX)
-			continue;
-		tg_buf_clear(&path);
-		tg_buf_addf(&path, "%s/%s", name, entry->d_name);
-		TG_GROW(*file, n + 1, cap);
-		(*file)[n++] = tg_xstrdup(path.data);
-	}
-	if (dir && !n)
-		tg_err_set(&c->err, -ENOENT, "There are no recordings in %.150s", name);
-	if (dir)
-		closedir(dir);
-	if (n)
-		qsort(*file, n, sizeof(**file), by_name);
-	if (n_all > n) {
-		tg_buf_addf(&more, "Only %zu of the %zu recordings in ", n, n_all);
-		tg_plain(&more, name, 150);
-		tg_buf_adds(&more, " are shown");
-		c->out.note(c->out.ctx, more.data);
-	}
-	tg_buf_release(&more);
-	tg_buf_release(&path);
-	return n;
-}
-
 static bool is_folder(struct tg_command *c, const char *name)
 {
 	struct tg_buf path = TG_BUF_INIT;
@@ -466,7 +421,7 @@ static int show_files(struct tg_command *c, int n, char **name)
 				result = TG_WORD_FAILED;
 			continue;
 		}
-		n_files = list_folder(c, name[i], &file);
+		n_files = tg_list_folder(c, name[i], &file);
 		if (!n_files && n > 1)
 			note_failure(c);
 		if (!n_files)

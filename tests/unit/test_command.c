@@ -692,10 +692,26 @@ static void test_many_files(void)
 		failed += symlink("nix", name) < 0;
 	}
 	T_EQ_I(failed, 0);
+	/* those without a time are the oldest, the largest names first, whatever the folder's order
+	 */
+	c = run("show many");
+	T_OK(!strstr(c.note.data, "many/0000.tacho") && !strstr(c.note.data, "many/0002.tacho"));
+	T_OK(strstr(c.note.data, "many/0003.tacho") && strstr(c.note.data, "many/4098.tacho"));
+	release(&c);
+	/* one that has a time is newer, whatever its name */
+	snprintf(digits, 11, "%04d.tacho", 0);
+	unlink(name);
+	T_EQ_I(link(run_path("run.tacho"), name), 0);
+	c = run("show many");
+	T_OK(strstr(c.text.data, "0000.tacho") != NULL);
+	T_OK(!strstr(c.note.data, "many/0003.tacho") && strstr(c.note.data, "many/0004.tacho"));
+	release(&c);
 	c = run("show many");
 	T_EQ_I(c.result, TG_WORD_FAILED);
-	T_OK(!strncmp(c.note.data, "Only 4096 of the 4099 recordings in many are shown\n", 51));
+	T_OK(!strncmp(c.note.data,
+		"Only the newest 4096 of the 4099 recordings in many are shown\n", 62));
 	release(&c);
+	snprintf(digits, 11, "%04d.tacho", 4098);
 	unlink(name);
 	for (int i = 4097; i >= 4096; i--) {
 		snprintf(digits, 11, "%04d.tacho", i);
