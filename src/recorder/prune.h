@@ -20,7 +20,8 @@ size_t tg_prune_keep(void);
 /*
  * Remove *.tacho files of `dir` until at most `keep_files` and `keep_bytes` are left of those that
  * the rule allows to be removed; others do not count. `current` (a file name in the folder, or
- * NULL) is in use and does not count either. `now_s` is the time of day, for the rule of a day. Returns the number of files removed or -errno.
+ * NULL) is in use and does not count either. `now_s` is the time of day, for the rule of a day.
+ * Returns the number of files removed or -errno.
  */
 int tg_prune(
 	const char *dir, const char *current, size_t keep_files, int64_t keep_bytes, int64_t now_s);
