@@ -173,12 +173,19 @@ static void test_writers(void)
 	tg_layout_init(&l, &c);
 	tg_chart_svg(&c, "t", &out);
 	at = strstr(out.data, "<g class=\"tg-flags\"");
-	for (size_t i = 0; i < TG_ARRAY_SIZE(time) && T_OK(at != NULL); i++) {
+	/* a line in the row of names, and one through each panel, but not through its title */
+	for (size_t i = 0; i < 3 * TG_ARRAY_SIZE(time) && T_OK(at != NULL); i++) {
+		double bottom = i % 3 ? l.panel[i % 3 - 1].bottom : l.flag_y + TG_FLAG_HEIGHT;
+		double x, y, height;
+
 		at = strstr(at + 1, "<rect");
-		T_NEAR(strtod(strstr(at, " x=\"") + 4, NULL) + 0.5, tg_layout_x(&l, time[i]), 1);
-		T_NEAR(strtod(strstr(at, " y=\"") + 4, NULL) +
-				strtod(strstr(at, " height=\"") + 9, NULL),
-			l.panel[1].bottom, 0.1);
+		x = strtod(strstr(at, " x=\"") + 4, NULL);
+		y = strtod(strstr(at, " y=\"") + 4, NULL);
+		height = strtod(strstr(at, " height=\"") + 9, NULL);
+		T_NEAR(x + 0.5, tg_layout_x(&l, time[i / 3]), 1);
+		T_NEAR(y + height, bottom, 0.1);
+		if (i % 3)
+			T_NEAR(y, l.panel[i % 3 - 1].top, 0.1);
 	}
 	T_OK(strstr(out.data, "<title>loaded &lt;b&gt;</title></rect>"));
 	T_OK(strstr(out.data, ">loaded &lt;b&gt;</text>") && strstr(out.data, ">the end</text>"));
