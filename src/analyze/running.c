@@ -30,8 +30,7 @@ static bool is_alive(const struct tg_recording *r, const struct tg_span_session 
 
 void tg_recording_tell_running(struct tg_recording *r, int64_t now_ns)
 {
-	/* only the last session can be at work; a kernel runs once at a time, and one cell a lane
-	 */
+	/* only the last session can be at work; one run at a time, and one cell a lane */
 	const struct tg_span_session *s = r->n_sessions ? &r->session[r->n_sessions - 1] : NULL;
 	bool alive = s && is_alive(r, s, now_ns);
 	struct tg_map cells = TG_MAP_INIT; /* those that have been seen, by lane */

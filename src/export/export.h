@@ -21,8 +21,7 @@ struct tg_export {
 	const struct tg_span *const *span; /* the chosen ones, in file order */
 	size_t n_spans;
 	bool whole; /* rows outside of the spans, too */
-	bool no_code; /* leave out the source of cells, and their names, which may be its first line
-		       */
+	bool no_code; /* leave out the source of cells, and names, which may be its first line */
 	bool no_args; /* leave out command lines */
 	struct tg_sink sink;
 };

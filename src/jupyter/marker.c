@@ -310,8 +310,9 @@ static int note_lost(struct tg_marker *m)
 
 	if (!m->n_lost)
 		return 0;
-	snprintf(text, sizeof(text), "%llu marks are lost: the recorder before ended without them",
-		(unsigned long long)m->n_lost);
+	snprintf(text, sizeof(text), "%llu %s lost: the recorder before ended without %s",
+		(unsigned long long)m->n_lost, m->n_lost == 1 ? "mark is" : "marks are",
+		m->n_lost == 1 ? "it" : "them");
 	ret = tg_mark_note(m->mark, text);
 	if (!ret)
 		m->n_lost = 0;

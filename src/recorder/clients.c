@@ -156,9 +156,7 @@ static int take(struct tg_clients *c, uint64_t serial, int from)
 	struct msghdr h = { .msg_iov = &part,
 		.msg_iovlen = 1,
 		.msg_control = control.bytes,
-		/* without the padding, which has room for a second one: Linux closes what more
-		 * comes
-		 */
+		/* the padding has room for a second one; Linux closes what finds none */
 		.msg_controllen = CMSG_LEN(sizeof(int)) };
 	struct tg_err err = { 0 };
 	struct tg_mark_message m;
