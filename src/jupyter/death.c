@@ -6,6 +6,7 @@
  */
 #include <signal.h>
 
+#include "base/clock.h"
 #include "base/end.h"
 #include "base/json.h"
 #include "jupyter/state.h"
@@ -13,6 +14,7 @@
 #include "base/mem.h"
 
 #define QUIET_MS  30 /* without a message: nothing more comes */
+#define DRAIN_NS  (2 * TG_NS_PER_S) /* where only a shell around the kernel died, more comes */
 #define NAMED_MAX 3 /* cells that ran */
 
 static void drain(struct tg_proxy *p)
@@ -23,13 +25,25 @@ static void drain(struct tg_proxy *p)
 		{ p->inner.socket[TG_CONTROL], 0, ZMQ_POLLIN, 0 },
 	};
 
-	while (zmq_poll(item, TG_ARRAY_SIZE(item), QUIET_MS) > 0) {
+	int64_t end_ns = tg_mono_ns() + DRAIN_NS;
+
+	while (tg_mono_ns() < end_ns && zmq_poll(item, TG_ARRAY_SIZE(item), QUIET_MS) > 0) {
 		if (item[0].revents)
 			tg_forward_iopub(p);
 		if (item[1].revents)
 			tg_forward_reply(p, TG_SHELL);
 		if (item[2].revents)
 			tg_forward_reply(p, TG_CONTROL);
+	}
+}
+
+/* What was sent to the dead kernel meanwhile is only noted, to be answered with the rest. */
+static void note_unread(struct tg_proxy *p)
+{
+	tg_forward_held(p);
+	for (int i = 0; i < TG_REQUESTS_MAX / TG_TURN_MESSAGES; i++) {
+		tg_forward_request(p, TG_SHELL);
+		tg_forward_request(p, TG_CONTROL);
 	}
 }
 
@@ -143,10 +157,7 @@ void tg_death(struct tg_proxy *p, int code, int signal)
 	tg_ask_cancel(p);
 	tg_usage_cancel(p);
 	drain(p);
-	/* what was sent to the dead kernel meanwhile is only noted, to be answered with the rest */
-	tg_forward_held(p);
-	tg_forward_request(p, TG_SHELL);
-	tg_forward_request(p, TG_CONTROL);
+	note_unread(p);
 	for (struct tg_request *r = p->requests.first; r; r = r->next)
 		tg_cell_died(p, r, is_running(p, r) && !p->shutting ? "died" : "aborted");
 	if (!p->shutting) {

@@ -205,7 +205,7 @@ static int start(struct tg_proxy *p, struct tg_err *err)
 
 /*
  * Some kernels cannot listen on ipc: xeus ends where the name has more than 31 characters. One that
- * ended with an error before it was ready is started once more, over tcp.
+ * ended with an error, or by an assertion, before it was ready is started once more, over tcp.
  */
 static void start_over_tcp(struct tg_proxy *p, struct tg_err *err)
 {
@@ -224,7 +224,7 @@ static void on_ended(struct tg_proxy *p, int code, int signal, struct tg_err *er
 {
 	bool told = p->shutting || (p->term && (!signal || signal == p->term)) || p->term_ns;
 
-	if (!told && !p->ready && code && p->inner.conn.ipc) {
+	if (!told && !p->ready && (code || signal == SIGABRT) && p->inner.conn.ipc) {
 		start_over_tcp(p, err);
 		return;
 	}
@@ -447,6 +447,8 @@ static void turn(struct tg_proxy *p, struct tg_err *err)
 		tg_forward_reply(p, TG_CONTROL);
 	if (item[INPUT].revents)
 		tg_forward_reply(p, TG_STDIN);
+	if (p->ready && p->held)
+		tg_forward_held(p); /* before what came after it */
 	if (item[CONTROL].revents)
 		tg_forward_request(p, TG_CONTROL);
 	if (item[SHELL].revents)

@@ -329,6 +329,24 @@ def test_kernel_that_ends_before_it_is_ready(start, place):
             pass
 
 
+def test_many_wait_for_a_kernel_that_ends(start, place):
+    """All are answered, also those that were not read when it died."""
+    add_spec("short", [sys.executable, "-c", "import time; time.sleep(1); raise SystemExit(3)", "{connection_file}"])
+    kernel = start(add_spec("ours-short", kernel="short"), ready=False)
+    replies, _ = kernel.all_of([kernel.send(str(i)) for i in range(300)])
+    assert [n for n, _ in replies] == list(range(300))
+
+
+def test_kernel_that_cannot_listen_on_ipc_aborts(start, place):
+    """libzmq ends a process by SIGABRT; it gets tcp then, once."""
+    (place / "aborts.py").write_text(
+        f"import json, os, sys\nopen({str(place / 'starts')!r}, 'a').write(json.load(open(sys.argv[1]))['transport'] + '\\n')\nos.abort()\n")
+    add_spec("aborts", [sys.executable, str(place / "aborts.py"), "{connection_file}"])
+    kernel = start(add_spec("ours-aborts", kernel="aborts"), ready=False)
+    assert kernel.wait_end() == 1
+    assert (place / "starts").read_text().split() == ["ipc", "tcp"]
+
+
 def test_kernel_that_ignores_sigterm(start):
     kernel = start("fake")
     inner = kernel.inner_pid()
