@@ -51,6 +51,13 @@ struct tg_flag_box {
 #define TG_CELL_HEIGHT 22
 #define TG_CELL_BAR    14 /* height of what is drawn in a line */
 
+/*
+ * The cells that are listed, as ascending indices into the chart's: the longest, and those that
+ * failed before all others. Returns how many; *more is "and 12 shorter ones, …" for the rest, to be
+ * freed, or NULL.
+ */
+size_t tg_cells_choose(const struct tg_chart *c, size_t shown[TG_CELLS_SHOWN], char **more);
+
 /* The list of cells: label, time line, and two bars (mean CPU, peak memory) with their numbers. */
 struct tg_cells_box {
 	size_t shown[TG_CELLS_SHOWN]; /* indices into the chart's cells, ascending */

@@ -37,8 +37,9 @@ double tg_cell_value(const struct tg_cell *cell, int bar)
 	return bar ? cell->memory : cell->cores;
 }
 
-static void choose(struct tg_cells_box *b, const struct tg_chart *c)
+size_t tg_cells_choose(const struct tg_chart *c, size_t shown[TG_CELLS_SHOWN], char **more)
 {
+	size_t n = TG_MIN(c->n_cells, (size_t)TG_CELLS_SHOWN);
 	struct length *list = tg_xcalloc(c->n_cells, sizeof(*list));
 	double rest = 0;
 
@@ -48,23 +49,24 @@ static void choose(struct tg_cells_box *b, const struct tg_chart *c)
 		list[i] = (struct length){ i, c->cell[i].failed ? INFINITY : s > 0 ? s : 0 };
 	}
 	qsort(list, c->n_cells, sizeof(*list), by_length);
-	b->n_shown = TG_MIN(c->n_cells, TG_CELLS_SHOWN);
 	for (size_t i = 0; i < c->n_cells; i++) {
-		if (i < b->n_shown)
-			b->shown[i] = list[i].i;
+		if (i < n)
+			shown[i] = list[i].i;
 		else if (isfinite(list[i].s))
 			rest += list[i].s;
 	}
-	qsort(b->shown, b->n_shown, sizeof(*b->shown), by_index);
-	if (c->n_cells > b->n_shown) {
+	qsort(shown, n, sizeof(*shown), by_index);
+	*more = NULL;
+	if (c->n_cells > n) {
 		struct tg_buf text = TG_BUF_INIT;
 		char s[TG_NUM_SIZE];
 
 		tg_num_seconds(rest, s);
-		tg_buf_addf(&text, "and %zu shorter ones, %s together", c->n_cells - b->n_shown, s);
-		b->more = tg_buf_detach(&text);
+		tg_buf_addf(&text, "and %zu shorter ones, %s together", c->n_cells - n, s);
+		*more = tg_buf_detach(&text);
 	}
 	free(list);
+	return n;
 }
 
 static char *bar_title(const char *what, const char *unit, double full)
@@ -89,7 +91,7 @@ double tg_layout_cells(struct tg_layout *l, double y)
 	double inner = l->width - 2 * PAD, label = 40, x;
 	double bar = l->width < NARROW ? 0 : floor(inner * BAR_SHARE);
 
-	choose(b, c);
+	b->n_shown = tg_cells_choose(c, b->shown, &b->more);
 	for (size_t i = 0; i < b->n_shown; i++)
 		if (c->cell[b->shown[i]].label && label < inner)
 			label = fmax(label, tg_font_width(l->font, c->cell[b->shown[i]].label,

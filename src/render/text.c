@@ -166,20 +166,21 @@ static void put_flags(struct tg_buf *out, const struct tg_chart *c, double t_end
 
 static void put_cells(struct tg_buf *out, const struct tg_chart *c)
 {
-	size_t width = 1, shown = TG_MIN(c->n_cells, (size_t)TG_CELLS_SHOWN);
-	char number[TG_NUM_SIZE];
+	size_t shown[TG_CELLS_SHOWN], width = 1;
+	char number[TG_NUM_SIZE], *more;
+	size_t n = tg_cells_choose(c, shown, &more);
 
-	for (size_t i = 0; i < shown; i++)
-		width = width_of(c->cell[i].label, width);
-	for (size_t i = 0; i < shown; i++) {
-		const struct tg_cell *cell = &c->cell[i];
+	for (size_t i = 0; i < n; i++)
+		width = width_of(c->cell[shown[i]].label, width);
+	for (size_t i = 0; i < n; i++) {
+		const struct tg_cell *cell = &c->cell[shown[i]];
 
 		put_cell(out, cell->label, width, false);
 		tg_num_seconds(cell->t1 - cell->t0, number);
 		put_cell(out, number, 13, true);
 		tg_num_short(cell->cores, number);
 		put_cell(out, number, 8, true);
-		tg_buf_adds(out, " cores");
+		tg_buf_adds(out, strcmp(number, "1") != 0 ? " cores" : " core ");
 		tg_num_short(cell->memory, number);
 		put_cell(out, number, 8, true);
 		tg_buf_addc(out, ' ');
@@ -189,8 +190,8 @@ static void put_cells(struct tg_buf *out, const struct tg_chart *c)
 			tg_buf_adds(out, " failed");
 		trim_line(out);
 	}
-	if (c->n_cells > shown)
-		tg_buf_addf(out, "and %zu more\n", c->n_cells - shown);
+	put_line(out, more);
+	free(more);
 }
 
 void tg_chart_text(const struct tg_chart *c, struct tg_buf *out)

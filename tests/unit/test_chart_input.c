@@ -358,9 +358,16 @@ static void test_cells(void)
 	struct tg_chart c = { .t_end = 1000 };
 	struct tg_layout l;
 
-	for (int i = 0; i < 1000; i++)
-		tg_chart_cell(
-			&c, "[1] cell", i, i + (i % 25 ? 0.5 : 0.9), i % 7 ? 3 : NAN, NAN, i == 3);
+	for (int i = 0; i < 1000; i++) {
+		char label[32];
+
+		snprintf(label, sizeof(label), "[%d] cell", i);
+		tg_chart_cell(&c, label, i, i + (i % 25 ? 0.5 : 0.9),
+			i == 950 ? 1
+			: i % 7  ? 3
+				 : NAN,
+			NAN, i == 3);
+	}
 	draw_all(&c, &svg);
 	T_OK(strstr(svg.data, ">and 960 shorter ones, 8 min") != NULL);
 	tg_layout_init(&l, &c);
@@ -372,7 +379,9 @@ static void test_cells(void)
 	T_NEAR(l.cells.full[1], 1, 0); /* nothing is known */
 	tg_layout_release(&l);
 	tg_chart_text(&c, &text);
-	T_OK(strstr(text.data, "and 960 more\n") != NULL);
+	T_OK(strstr(text.data, "\nand 960 shorter ones, 8 min") != NULL);
+	T_OK(strstr(text.data, "\n[950] cell") && !strstr(text.data, "\n[975] cell"));
+	T_OK(strstr(text.data, " 1 core  ") && strstr(text.data, " 3 cores "));
 	tg_chart_free(&c);
 
 	c = (struct tg_chart){ .width = 320 };
