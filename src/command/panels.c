@@ -7,6 +7,7 @@
 #include "analyze/series.h"
 #include "analyze/window.h"
 #include "command/format.h"
+#include "mark/words.h"
 
 #include "base/mem.h"
 
@@ -70,9 +71,20 @@ static const enum tg_hue hues[] = { TG_HUE_CPU, TG_HUE_GPU, TG_HUE_MEMORY, TG_HU
 
 static const char *const byte_units[] = { "B", "kB", "MB", "GB", "TB" };
 
-const char *tg_panels_names(void)
+bool tg_panels_ask_for(const char *list, const char *name)
 {
-	return "cpu, cpu-raw, memory, io-bytes, io-ops, net, node-cpu, node-memory, all";
+	const char *const asked[] = { name, "all" };
+
+	for (size_t i = 0; list && i < TG_ARRAY_SIZE(asked); i++) {
+		size_t len = strlen(asked[i]);
+
+		for (const char *p = list; p; p = strchr(p, ',')) {
+			p += *p == ',';
+			if (!strncmp(p, asked[i], len) && (p[len] == ',' || !p[len]))
+				return true;
+		}
+	}
+	return !list;
 }
 
 /* How many bins a series of so many points deserves. */
@@ -278,8 +290,9 @@ static int add_listed(const struct tg_panels *w, struct tg_err *err)
 
 			tg_plain(&shown, name, 40);
 			free(name);
-			rc = tg_err_set(err, -EINVAL, "There is no panel \"%s\"; there are %s",
-				shown.data, tg_panels_names());
+			rc = tg_err_set(err, -EINVAL,
+				"There is no panel \"%s\"; there are " TG_PANEL_NAMES(", "),
+				shown.data);
 			tg_buf_release(&shown);
 		}
 		if (!list[len])

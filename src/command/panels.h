@@ -25,8 +25,8 @@ struct tg_panels {
  */
 int tg_panels_add(const struct tg_panels *w, struct tg_err *err);
 
-/* Their names, for help: "cpu, cpu-raw, …". Borrowed. */
-const char *tg_panels_names(void);
+/* Whether such a list asks for the panel of that name; no list (NULL) asks for every one. */
+bool tg_panels_ask_for(const char *list, const char *name);
 
 /* The unit in which `max` bytes have one to three digits; `factor` brings bytes into it. */
 const char *tg_panels_byte_unit(double max, double *factor);

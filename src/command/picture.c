@@ -186,12 +186,14 @@ static void traffic_row(
 	row(w, what, &b[0], &b[1], &b[2]);
 }
 
+/* What the panels show, in figures. */
 static void add_rows(struct work *w)
 {
+	const char *list = w->p->panels;
 	const struct tg_totals *t = &w->sums.totals;
 	struct tg_buf b[3] = { TG_BUF_INIT, TG_BUF_INIT, TG_BUF_INIT };
 
-	if (!isnan(t->cpu_s)) {
+	if (tg_panels_ask_for(list, "cpu") && !isnan(t->cpu_s)) {
 		tg_fmt_cores(&b[0], t->cores_mean);
 		if (!t->single)
 			tg_fmt_cores(&b[1], t->cores_max);
@@ -199,16 +201,20 @@ static void add_rows(struct work *w)
 		tg_buf_adds(&b[2], " core·s");
 		row(w, "CPU", &b[0], &b[1], &b[2]);
 	}
-	if (!isnan(t->rss_peak_bytes)) {
+	if (tg_panels_ask_for(list, "memory") && !isnan(t->rss_peak_bytes)) {
 		if (!isnan(w->sums.rss_mean_bytes))
 			tg_fmt_bytes(&b[0], w->sums.rss_mean_bytes);
 		tg_fmt_bytes(&b[1], t->rss_peak_bytes);
 		row(w, "Memory RSS", &b[0], &b[1], &b[2]);
 	}
-	traffic_row(w, "Disk read", TG_TRAFFIC_READ, t->read_bytes, b);
-	traffic_row(w, "Disk write", TG_TRAFFIC_WRITE, t->write_bytes, b);
-	traffic_row(w, "Network receive", TG_TRAFFIC_RX, t->net_rx_bytes, b);
-	traffic_row(w, "Network send", TG_TRAFFIC_TX, t->net_tx_bytes, b);
+	if (tg_panels_ask_for(list, "io-bytes")) {
+		traffic_row(w, "Disk read", TG_TRAFFIC_READ, t->read_bytes, b);
+		traffic_row(w, "Disk write", TG_TRAFFIC_WRITE, t->write_bytes, b);
+	}
+	if (tg_panels_ask_for(list, "net")) {
+		traffic_row(w, "Network receive", TG_TRAFFIC_RX, t->net_rx_bytes, b);
+		traffic_row(w, "Network send", TG_TRAFFIC_TX, t->net_tx_bytes, b);
+	}
 	for (int i = 0; i < 3; i++)
 		tg_buf_release(&b[i]);
 }

@@ -24,8 +24,8 @@ static const struct tg_word table[TG_WORDS] = {
 		.name = "chart",
 		.usage = "[F] [--span SEL] [--panel LIST] [--node] [-o x.svg|x.png|x.vl.json]",
 		.help = "one picture of what the machine did",
-		.more = "LIST is some of cpu, cpu-raw, memory, io-bytes, io-ops, net, node-cpu,\n"
-			"node-memory, all; without it, whatever has something to show.\n"
+		.more = "LIST has commas between some of these; without it, whatever has\n"
+			"something to show:\n  " TG_PANEL_NAMES(" ") "\n"
 			"--node draws the whole machine beside the job.\n"
 			"A terminal needs -o; a notebook without it shows the picture itself.\n" WITHOUT
 			"\n" SPANS,
@@ -104,7 +104,7 @@ const char *tg_word_values(const char *capitals, size_t len)
 {
 	static const char *const values[][2] = {
 		{ "SEL", "last|all|name=|kind=" },
-		{ "LIST", "cpu|cpu-raw|memory|io-bytes|io-ops|net|node-cpu|node-memory|all" },
+		{ "LIST", TG_PANEL_NAMES("|") },
 		{ "WORD", "show|chart|export|verify|mark|set|list|help" },
 	};
 

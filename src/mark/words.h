@@ -50,6 +50,11 @@ const struct tg_word *tg_words(size_t *n);
 /* The word of that name in that place; NULL when there is none. */
 const struct tg_word *tg_word_find(const char *name, enum tg_where where);
 
+/* The panels that a chart can have, as --panel names them, with `sep` between the names. */
+#define TG_PANEL_NAMES(sep)                                                                        \
+	"cpu" sep "cpu-raw" sep "memory" sep "io-bytes" sep "io-ops" sep "net" sep "node-cpu" sep  \
+	"node-memory" sep "all"
+
 /* What something in capitals in a usage may be: "a|b|c="; NULL: not known here. */
 const char *tg_word_values(const char *capitals, size_t len);
 

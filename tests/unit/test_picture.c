@@ -206,8 +206,36 @@ static void test_lines(void)
 	T_EQ_I(unlink(path), 0);
 }
 
+/* The figures below the panels are of the panels; without a list, of all. */
+static void test_rows(void)
+{
+	static const struct {
+		const char *panels;
+		const char *rows[6];
+	} want[] = {
+		{ "cpu", { "CPU" } },
+		{ "cpu-raw,memory", { "Memory RSS" } },
+		{ "memory,cpu", { "CPU", "Memory RSS" } },
+		{ "node-cpu", { NULL } },
+		{ "all", { "CPU", "Memory RSS", "Disk write", "Network receive", "Network send" } },
+		{ NULL, { "CPU", "Memory RSS", "Disk write", "Network receive", "Network send" } },
+	};
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(want); i++) {
+		struct shown s = draw("2", want[i].panels);
+		size_t n = 0;
+
+		for (; want[i].rows[n] && n < s.chart.n_rows; n++)
+			T_EQ_S(s.chart.row[n].cell[0], want[i].rows[n]);
+		T_OK(!want[i].rows[n]);
+		T_EQ_I(s.chart.n_rows, n);
+		release(&s);
+	}
+}
+
 int main(void)
 {
+	test_rows();
 	test_marks();
 	test_many_marks();
 	test_mean_only();
