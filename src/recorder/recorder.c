@@ -50,6 +50,7 @@ struct recorder {
 	int64_t lonely_since; /* root and clients are gone; 0: not so */
 	bool bye, terminated; /* a client said so; a signal did */
 	pid_t root; /* asked for before there was a job */
+	uint64_t early; /* marks that came before it, too: there is no file for them */
 };
 
 static void answer_hello(struct recorder *r, uint64_t client, int64_t n)
@@ -120,6 +121,33 @@ static void adopt(struct recorder *r, uint64_t client, const struct tg_mark_mess
 	tg_buf_release(&out);
 }
 
+/* Before there is a file. What the job will begin with is kept; of the rest it will say how many.
+ */
+static void hear_early(struct recorder *r, uint64_t client, const struct tg_mark_message *m)
+{
+	if (m->n >= 0)
+		tg_clients_refuse(r->clients, client, m->n, "nothing is recorded");
+	else if (m->op == TG_MARK_ROOT)
+		r->root = (pid_t)m->pid;
+	else if (m->op == TG_MARK_SET && !strcmp(m->key, "interval_ns"))
+		r->o.interval_ns = m->value;
+	else if (m->op == TG_MARK_SET)
+		r->o.idle_interval_ns = m->value;
+	else
+		r->early++;
+}
+
+static void note_early(struct recorder *r, int64_t now)
+{
+	char text[128];
+	struct tg_mark_message note = { .op = TG_MARK_NOTE, .text = text, .n = -1 };
+
+	snprintf(text, sizeof(text), "%llu %s lost: there was no file yet",
+		(unsigned long long)r->early, r->early == 1 ? "mark is" : "marks are");
+	tg_job_mark(r->job, 0, &note, now, NULL);
+	r->early = 0;
+}
+
 static void on_message(void *ctx, uint64_t client, struct tg_mark_message *m, int fd)
 {
 	struct recorder *r = ctx;
@@ -136,10 +164,7 @@ static void on_message(void *ctx, uint64_t client, struct tg_mark_message *m, in
 	} else if (m->op == TG_MARK_HELLO) {
 		answer_hello(r, client, m->n);
 	} else if (!r->job) {
-		if (m->op == TG_MARK_ROOT)
-			r->root = (pid_t)m->pid;
-		if (m->n >= 0)
-			tg_clients_refuse(r->clients, client, m->n, "nothing is recorded");
+		hear_early(r, client, m);
 	} else if (m->op == TG_MARK_FLUSH) {
 		answer_flush(r, client, m->n);
 	} else if (m->op == TG_MARK_USAGE) {
@@ -171,6 +196,8 @@ static void hear_output(struct recorder *r)
 		r->job = tg_job_new(&r->o, r->output, &r->state, tg_mono_ns());
 		if (r->root)
 			tg_job_root(r->job, r->root, tg_mono_ns());
+		if (r->early)
+			note_early(r, tg_mono_ns());
 	}
 	while (tg_output_flushed(r->output, &client, &n, &offset)) {
 		struct tg_buf out = TG_BUF_INIT;

@@ -316,6 +316,9 @@ static void test_full_disk(void)
 	T_EQ_I(tg_mark_wait(m, 3, WAIT_MS, &answer), 1);
 	T_EQ_S(tg_json_str(tg_json_get(answer, "error"), NULL), "nothing is recorded");
 	tg_json_free(answer);
+	begin(m, "early", "cell");
+	end(m, "early");
+	T_EQ_I(tg_mark_set(m, "interval_ns", 10 * TG_NS_PER_MS), 0);
 	for (int i = 0; i < 8; i++) {
 		char name[64];
 
@@ -359,6 +362,7 @@ static void test_full_disk(void)
 	T_EQ_I(count(c.events.data, "\"name\":\"after\""), 1);
 	T_EQ_I(count(c.events.data, "\"ev\":\"begin\""), 42);
 	T_EQ_I(count(c.events.data, "\"ev\":\"end\""), 42);
+	T_EQ_I(count(c.events.data, "\"2 marks are lost: there was no file yet\""), 1);
 	tg_buf_release(&c.events);
 	T_EQ_I(umount(small), 0);
 out:
