@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/tidy.h"
@@ -18,6 +19,7 @@
 
 #include "base/mem.h"
 
+#define CONNECT_NS      (60 * TG_NS_PER_S)
 #define SOCKET_PATH_MAX 107 /* sun_path without its NUL */
 #define IDENTITY        "tachograph" /* the same on shell, control and stdin: input() needs it */
 
@@ -233,6 +235,7 @@ static int start_process(
 	ret = tg_spawn(&spawn, err);
 	if (ret > 0)
 		in->pid = ret;
+	in->started_ns = tg_mono_ns();
 	tg_strv_free(argv);
 	tg_strv_free(env);
 	tg_buf_release(&address);
@@ -271,7 +274,7 @@ bool tg_inner_connect(struct tg_inner *in)
 		tg_buf_clear(&name);
 		tg_buf_addf(&name, "%s-%d", in->conn.ip, in->conn.port[channels[i]]);
 		missing = access(name.data, F_OK);
-		if (missing) {
+		if (missing && tg_mono_ns() - in->started_ns < CONNECT_NS) {
 			tg_buf_release(&name);
 			return false;
 		}

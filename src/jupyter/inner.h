@@ -25,6 +25,7 @@ struct tg_inner {
 	bool beside; /* `dir` is beside the outer connection file: no ipc there */
 	void *socket[TG_N_CHANNELS]; /* none for the heartbeat */
 	bool connected;
+	int64_t started_ns;
 };
 
 struct tg_inner_start {
@@ -55,8 +56,8 @@ int tg_inner_start(struct tg_inner *in, const struct tg_inner_start *start, stru
 int tg_inner_folder(struct tg_inner *in);
 
 /*
- * Connect once its sockets are there (ipc) or at once (tcp). Call again every few milliseconds
- * until it returns true.
+ * Connect once its sockets are there (ipc) or at once (tcp); after a minute without them anyhow, as
+ * a kernel may make some of them later. Call again every few milliseconds until it returns true.
  */
 bool tg_inner_connect(struct tg_inner *in);
 

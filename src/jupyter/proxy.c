@@ -21,6 +21,7 @@
 #define GATE_NS         (10 * TG_NS_PER_S) /* nor does one that never answers hold up the rest */
 #define CONNECT_POLL_MS 3
 #define TERM_WAIT_NS    (2 * TG_NS_PER_S) /* for a kernel that never got ready */
+#define TERM_TOLD_NS    (60 * TG_NS_PER_S) /* an end later than that has another reason */
 #define TRIM_BYTES      (8u << 20) /* passed on: memory is given back at the next quiet moment */
 #define TRIM_QUIET_NS   (500 * TG_NS_PER_MS) /* clients' heartbeats, one a second, aside */
 
@@ -222,7 +223,9 @@ static void start_over_tcp(struct tg_proxy *p, struct tg_err *err)
 
 static void on_ended(struct tg_proxy *p, int code, int signal, struct tg_err *err)
 {
-	bool told = p->shutting || (p->term && (!signal || signal == p->term)) || p->term_ns;
+	bool told = p->shutting || p->term_early ||
+		    (p->term && (!signal || signal == p->term) &&
+			    tg_mono_ns() - p->term_ns < TERM_TOLD_NS);
 
 	if (!told && !p->ready && (code || signal == SIGABRT) && p->inner.conn.ipc) {
 		start_over_tcp(p, err);
@@ -259,9 +262,8 @@ static void on_signals(struct tg_proxy *p)
 			if (p->inner.pid > 0)
 				kill(p->inner.pid, (int)info.ssi_signo);
 			p->term = (int)info.ssi_signo;
-			/* one that is ready has the time that it takes, as without us */
-			if (!p->ready)
-				p->term_ns = tg_mono_ns();
+			p->term_ns = tg_mono_ns();
+			p->term_early = p->term_early || !p->ready;
 			break;
 		default: /* SIGCHLD: the user's kernel is looked after by the caller */
 			tg_worker_reap(&p->worker);
@@ -378,7 +380,7 @@ static int poll_timeout(const struct tg_proxy *p)
 		return CONNECT_POLL_MS;
 	if (!p->ready)
 		ms = 10;
-	else if (p->term_ns)
+	else if (p->term_early)
 		ms = 100;
 	else if (can_give_back(p) || p->backlog.bytes > TRIM_BYTES || p->parent)
 		ms = 1000; /* who reads what waits, or leaves, frees memory without a word */
@@ -459,7 +461,8 @@ static void turn(struct tg_proxy *p, struct tg_err *err)
 	tg_usage_tick(p);
 	tg_marker_tick(&p->marker);
 	tg_backlog_tick(&p->backlog, &p->conn);
-	if (p->term_ns && tg_mono_ns() - p->term_ns > TERM_WAIT_NS)
+	/* one that is ready has the time that it takes, as without us */
+	if (p->term_early && tg_mono_ns() - p->term_ns > TERM_WAIT_NS)
 		kill_inner(p);
 	if (tg_inner_ended(&p->inner, &code, &signal))
 		on_ended(p, code, signal, err);
@@ -527,7 +530,7 @@ int tg_proxy_run(const struct tg_proxy_options *options, struct tg_err *err)
 			.lock_fd = -1,
 			.conn = { .others = TG_BUF_INIT } },
 		.parent_fd = -1,
-		.worker = { .fd = -1, .in = TG_BUF_INIT, .out = TG_BUF_INIT, .asked = TG_BUF_INIT },
+		.worker = TG_WORKER_INIT,
 		.worker_exe = TG_BUF_INIT,
 		.marker = { .off = true,
 			.output = TG_BUF_INIT,

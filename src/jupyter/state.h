@@ -84,7 +84,8 @@ struct tg_proxy {
 
 	bool shutting, restart; /* a shutdown_request went by */
 	int term; /* SIGTERM or SIGHUP, once we passed it on; 0: not */
-	int64_t term_ns; /* when, of a kernel that was not ready */
+	int64_t term_ns; /* when */
+	bool term_early; /* it was not ready then */
 	bool dying; /* the user's kernel is gone: nothing is kept back any more */
 	bool done;
 	int exit_status;

@@ -305,6 +305,15 @@ def test_interrupt_during_start(start, after_s):
     assert kernel.run("print(1)").text == "1\n"
 
 
+def test_control_keeps_its_order_over_the_start(start):
+    """What is held back until the kernel is ready goes before what comes then."""
+    kernel, sent = start("fake", ready=False), []
+    for _ in range(300):
+        sent.append(kernel.send_content("kernel_info_request", {}, "control"))
+        time.sleep(0.005)
+    assert [kernel.client.get_control_msg(timeout=LONG)["parent_header"]["msg_id"] for _ in sent] == sent
+
+
 def test_kernel_that_never_answers(start, slow):
     """Who does not wait for kernel_info gets through: the first cell reaches the kernel after a while."""
     kernel = start(slow["mute"], ready=False)

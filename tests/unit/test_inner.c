@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include "base/clock.h"
 #include "base/tidy.h"
 #include "jupyter/inner.h"
 
@@ -49,6 +50,22 @@ static void test_folder(struct tg_inner_start *start, const char *runtime)
 	tg_inner_close(&in);
 	T_EQ_I(access(folder.data, F_OK), -1);
 	tg_buf_release(&folder);
+}
+
+/* A kernel that makes not all of its sockets, or not in time, is not waited for for ever. */
+static void test_no_sockets(struct tg_inner_start *start)
+{
+	struct tg_inner in;
+
+	T_EQ_I(tg_inner_start(&in, start, NULL), 0);
+	T_OK(in.conn.ipc && !tg_inner_connect(&in));
+	in.started_ns -= 59 * TG_NS_PER_S;
+	T_OK(!tg_inner_connect(&in));
+	in.started_ns -= 2 * TG_NS_PER_S;
+	T_OK(tg_inner_connect(&in) && in.connected);
+	kill(in.pid, SIGKILL);
+	tg_inner_reap(&in);
+	tg_inner_close(&in);
 }
 
 /* One that was removed, and made again by somebody else, is not ours to remove. */
@@ -121,6 +138,7 @@ int main(void)
 	start.context = zmq_ctx_new();
 	test_folder(&start, runtime.data);
 	test_folder_of_another(&start);
+	test_no_sockets(&start);
 	test_reason(&start, runtime.data);
 	zmq_ctx_term(start.context);
 	tg_signals_close(&signals);
