@@ -12,13 +12,6 @@
 
 #include "base/mem.h"
 
-void tg_worker_init(struct tg_worker *w)
-{
-	*w = (struct tg_worker){
-		.fd = -1, .out = TG_BUF_INIT, .in = TG_BUF_INIT, .asked = TG_BUF_INIT
-	};
-}
-
 /* Where a pid can be noted; NULL: nowhere. */
 static pid_t *room(struct tg_worker *w)
 {

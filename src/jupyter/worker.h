@@ -35,7 +35,10 @@ struct tg_worker {
 	pid_t gone[TG_WORKER_GONE_MAX]; /* killed, not yet reaped; 0: none */
 };
 
-void tg_worker_init(struct tg_worker *w);
+#define TG_WORKER_INIT                                                                             \
+	{                                                                                          \
+		.fd = -1, .out = TG_BUF_INIT, .in = TG_BUF_INIT, .asked = TG_BUF_INIT              \
+	}
 
 /*
  * Kill it, and do not wait: one that hangs in a file system dies when that answers. The next

@@ -88,15 +88,6 @@ enum tg_setting_name tg_setting_find(const char *name, size_t len)
 	return tg_setting_of_variable(name, len);
 }
 
-enum tg_setting_name tg_setting_of_key(const char *key)
-{
-	int i = 0;
-
-	while (i < TG_SETTINGS && strcmp(table[i].key, key) != 0)
-		i++;
-	return (enum tg_setting_name)i;
-}
-
 /* A decimal number and nothing else: strtod alone takes "0x10", "inf" and "nan". */
 static bool read_number(const char *text, double *out)
 {

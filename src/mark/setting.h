@@ -42,9 +42,6 @@ const struct tg_setting *tg_setting(enum tg_setting_name name);
 enum tg_setting_name tg_setting_find(const char *name, size_t len);
 enum tg_setting_name tg_setting_of_variable(const char *name, size_t len);
 
-/* The one with that key; TG_SETTINGS when there is none. */
-enum tg_setting_name tg_setting_of_key(const char *key);
-
 /* Bring a text into the one form; false when it is no value of that setting. */
 bool tg_setting_read(enum tg_setting_name name, const char *text, char out[TG_SETTING_TEXT_MAX]);
 

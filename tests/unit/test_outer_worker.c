@@ -48,13 +48,12 @@ static pid_t hold(pid_t pid, const int release[2])
 static void test_hangs(void)
 {
 	struct tg_signals signals;
-	struct tg_worker w;
+	struct tg_worker w = TG_WORKER_INIT;
 	struct tg_err err = { 0 };
 	int release[2];
 	pid_t pid, tracer;
 	char c;
 
-	tg_worker_init(&w);
 	T_EQ_I(tg_signals_open(&signals), 0);
 	T_EQ_I(tg_worker_start(&w, "/proc/self/exe", false, &signals, &err), 0);
 	pid = w.pid;
@@ -106,10 +105,9 @@ static void test_left(void)
 	static const char *const exe = "/proc/self/exe";
 	struct tg_buf answer = TG_BUF_INIT;
 	struct tg_signals signals;
-	struct tg_worker w;
+	struct tg_worker w = TG_WORKER_INIT;
 	pid_t first;
 
-	tg_worker_init(&w);
 	T_EQ_I(tg_signals_open(&signals), 0);
 	/* a question to one that was there, and leaves without reading it: another gets it */
 	setenv(HOW, "leave", 1);

@@ -110,7 +110,6 @@ static void test_names(void)
 		char text[TG_SETTING_TEXT_MAX];
 
 		T_EQ_I(tg_setting_find(s->name, strlen(s->name)), i);
-		T_EQ_I(tg_setting_of_key(s->key), i);
 		if (s->variable)
 			T_EQ_I(tg_setting_of_variable(s->variable, strlen(s->variable)), i);
 		T_OK(tg_setting_read((enum tg_setting_name)i, s->otherwise, text));
@@ -119,7 +118,6 @@ static void test_names(void)
 	T_EQ_I(tg_setting_find("interva", 7), TG_SETTINGS);
 	T_EQ_I(tg_setting_find("", 0), TG_SETTINGS);
 	T_EQ_I(tg_setting_of_variable("interval", 8), TG_SETTINGS);
-	T_EQ_I(tg_setting_of_key("interval"), TG_SETTINGS);
 }
 
 static void test_places(void)
