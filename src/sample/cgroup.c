@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 /* A byte count so large that it says "no limit": v1 has no other word for it. */
@@ -128,6 +129,21 @@ ssize_t tg_cgroup_read(struct tg_env *env, const struct tg_cgroup *g, const char
 int tg_cgroup_open(const struct tg_env *env, const struct tg_cgroup *g, const char *file)
 {
 	return tg_env_open(env, "%s/%s", g->path, file);
+}
+
+int64_t tg_cgroup_cpu_ns(struct tg_env *env, int fd, bool v2)
+{
+	struct tg_cursor s;
+	int64_t v;
+
+	if (fd < 0 || tg_text_pread(env->text, fd) <= 0)
+		return TG_MISSING;
+	if (v2)
+		return tg_procfs_key(env->text->data, env->text->len, "usage_usec ", &v)
+			       ? v * TG_NS_PER_US
+			       : TG_MISSING;
+	s = tg_cursor_of(env->text->data, env->text->len);
+	return tg_cursor_i64(&s, &v) ? v : TG_MISSING;
 }
 
 /* A file with one number; "max" and what cannot be read is no limit. */

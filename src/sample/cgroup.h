@@ -31,6 +31,10 @@ ssize_t tg_cgroup_read(struct tg_env *env, const struct tg_cgroup *g, const char
 /* Open it, to be read again and again. The descriptor or -errno. */
 int tg_cgroup_open(const struct tg_env *env, const struct tg_cgroup *g, const char *file);
 
+/* CPU time from such a descriptor: of cpu.stat (v2) or cpuacct.usage; TG_MISSING: not to be read.
+ */
+int64_t tg_cgroup_cpu_ns(struct tg_env *env, int fd, bool v2);
+
 /* The least limits over the group and all above it; TG_MISSING where there is none. */
 int64_t tg_cgroup_memory_limit(struct tg_env *env, struct tg_cgroup g);
 int64_t tg_cgroup_quota_milli(struct tg_env *env, struct tg_cgroup g); /* cores * 1000 */

@@ -10,6 +10,7 @@
 #include "sample/oom.h"
 #include "sample/source.h"
 #include "sample/tree.h"
+#include "sample/whole.h"
 
 #include "base/mem.h"
 
@@ -24,6 +25,7 @@ struct tg_sampler {
 	struct tg_env env;
 	struct tg_text text, stat;
 	struct tg_oom_watch oom;
+	struct tg_whole whole;
 	struct opened *source; /* as in tg_source_list */
 	struct tg_column *column;
 	int64_t *value;
@@ -89,6 +91,8 @@ int tg_sampler_new(
 	tg_text_init(&s->text);
 	tg_text_init(&s->stat);
 	tg_oom_init(&s->oom);
+	tg_whole_init(&s->whole, options->no_perf);
+	env->whole = &s->whole;
 	env->tree = tg_tree_new(env, options);
 	s->source = tg_xcalloc(tg_source_count, sizeof(*s->source));
 	for (size_t i = 0; i < tg_source_count; i++)
@@ -112,6 +116,7 @@ void tg_sampler_free(struct tg_sampler *s)
 	}
 	tg_tree_free(s->env.tree);
 	tg_oom_release(&s->oom);
+	tg_whole_release(&s->whole);
 	if (s->env.stat_fd >= 0)
 		close(s->env.stat_fd);
 	close(s->env.root_fd);
@@ -193,6 +198,19 @@ void tg_sampler_alive(struct tg_sampler *s,
 void tg_sampler_limits(struct tg_sampler *s, struct tg_limits *out)
 {
 	tg_limits_find(&s->env, out);
+}
+
+enum tg_means tg_sampler_means(const struct tg_sampler *s, const char **why)
+{
+	*why = s->whole.why;
+	return s->whole.means;
+}
+
+const char *tg_means_name(enum tg_means means)
+{
+	static const char *const name[] = { "processes", "cgroup", "perf" };
+
+	return name[means];
 }
 
 enum tg_oom tg_sampler_oom(struct tg_sampler *s, char *why, size_t size)

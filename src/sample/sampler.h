@@ -58,6 +58,7 @@ struct tg_sampler_options {
 	pid_t root; /* root of the measured tree; 0: none yet */
 	uint32_t first_entity; /* number of the first process that is found */
 	bool no_args; /* never read command lines */
+	bool no_perf; /* ask the kernel for no perf events, which cost the tree 0.7 us a switch */
 	struct tg_sampler_hooks hooks;
 };
 
@@ -99,6 +100,18 @@ struct tg_limits {
 	char cpus[512]; /* those that it may run on, "0-3,8"; "" when unknown or longer */
 };
 void tg_sampler_limits(struct tg_sampler *s, struct tg_limits *out);
+
+/*
+ * By what means the CPU time of the tree (tree.cpu_ns) is told, from the last reading; `why` gets
+ * what is to be known about it: why it is not the next better one, or what is uncertain, or "".
+ */
+enum tg_means {
+	TG_MEANS_PROCESSES, /* the sum of processes: some that live and die between readings lack */
+	TG_MEANS_CGROUP, /* their own control group: complete */
+	TG_MEANS_PERF, /* perf's inherited task-clock: complete */
+};
+enum tg_means tg_sampler_means(const struct tg_sampler *s, const char **why);
+const char *tg_means_name(enum tg_means means); /* "processes", "cgroup", "perf" */
 
 /*
  * Whether the root, which has just ended by SIGKILL, was killed for want of memory (sample/oom.h).

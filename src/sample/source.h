@@ -21,6 +21,7 @@
 #include "sample/text.h"
 
 struct tg_tree;
+struct tg_whole;
 struct tg_out;
 
 /* What all sources share. The sampler owns it; sources change only `text`. */
@@ -32,6 +33,7 @@ struct tg_env {
 	int64_t page_bytes;
 	unsigned flags; /* enum tg_read_flags of this reading */
 	struct tg_tree *tree; /* its processes, read by source tree, which comes first */
+	struct tg_whole *whole; /* its CPU time, likewise */
 	struct tg_text *text; /* for whoever is reading now; overwritten by the next one */
 	struct tg_text *stat; /* /proc/stat of this reading: see tg_env_stat */
 	int stat_fd;

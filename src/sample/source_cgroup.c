@@ -137,12 +137,7 @@ static void read_cpu(const struct cgroup *c, struct tg_env *env, struct tg_out *
 {
 	int64_t v;
 
-	if (again(c, env, FD_CPU)) {
-		if (!c->cpu_v2 && number(env, &v))
-			tg_out_put(out, 0, CPU, v);
-		if (c->cpu_v2 && key(env, "usage_usec ", &v))
-			tg_out_put(out, 0, CPU, v * TG_NS_PER_US);
-	}
+	tg_out_put(out, 0, CPU, tg_cgroup_cpu_ns(env, c->fd[FD_CPU], c->cpu_v2));
 	if (again(c, env, FD_THROTTLED)) {
 		if (!c->throttled_v2 && key(env, "throttled_time ", &v))
 			tg_out_put(out, 0, THROTTLED, v);

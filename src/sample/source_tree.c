@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the measured process tree uses as a whole. The work is done in tree.c. */
+/* What the measured process tree uses as a whole. The work is done in tree.c and whole.c. */
 #include <unistd.h>
 
 #include "sample/source.h"
 #include "sample/tree.h"
+#include "sample/whole.h"
 
 #include "base/mem.h"
 
 enum {
 	CPU,
+	UNATTRIBUTED,
 	RSS,
 	VMS,
 	ANON,
@@ -26,6 +28,9 @@ enum {
 static const struct tg_metric metrics[] = {
 	[CPU] = { "tree.cpu_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0,
 		"CPU time of all processes of the tree, ended ones included" },
+	[UNATTRIBUTED] = { "tree.cpu_unattributed_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0,
+		"of that, what no process explains: of those that were born and dead between two "
+		"readings" },
 	[RSS] = { "tree.rss_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0,
 		"resident memory, added up: pages that processes share count once for each" },
 	[VMS] = { "tree.vms_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, "address space, added up" },
@@ -65,11 +70,15 @@ static void read_tree(void *state, struct tg_env *env, struct tg_out *out)
 	const struct tg_tree_totals *t;
 
 	(void)state;
+	tg_whole_before(env->whole, env);
 	tg_tree_read(env->tree, env->flags);
+	tg_whole_after(env->whole, env);
 	t = tg_tree_totals(env->tree);
 	if (!t)
 		return;
-	tg_out_put(out, 0, CPU, t->cpu_ns);
+	tg_out_put(out, 0, CPU, env->whole->total_ns);
+	if (env->whole->means != TG_MEANS_PROCESSES)
+		tg_out_put(out, 0, UNATTRIBUTED, env->whole->unexplained_ns);
 	tg_out_put(out, 0, RSS, t->rss_bytes);
 	tg_out_put(out, 0, VMS, t->vms_bytes);
 	tg_out_put(out, 0, ANON, t->anon_bytes);

@@ -47,9 +47,9 @@ static struct tg_process **bucket_of(struct tg_tree *t, pid_t pid)
 	return &t->bucket[(unsigned)pid % BUCKETS];
 }
 
-static struct tg_process *find(struct tg_tree *t, pid_t pid)
+static struct tg_process *find(const struct tg_tree *t, pid_t pid)
 {
-	struct tg_process *p = *bucket_of(t, pid);
+	struct tg_process *p = t->bucket[(unsigned)pid % BUCKETS];
 
 	while (p && p->pid != pid)
 		p = p->hash_next;
@@ -427,6 +427,11 @@ const struct tg_tree_totals *tg_tree_totals(const struct tg_tree *t)
 const struct tg_process *tg_tree_root(const struct tg_tree *t)
 {
 	return t->root && t->root->start_ticks >= 0 && !t->root->zombie ? t->root : NULL;
+}
+
+bool tg_tree_has(const struct tg_tree *t, pid_t pid)
+{
+	return find(t, pid) != NULL;
 }
 
 void tg_tree_each(

@@ -35,6 +35,9 @@ void tg_tree_read(struct tg_tree *t, unsigned flags);
 /* Of the last reading. NULL when there is no root, or it was never there. */
 const struct tg_tree_totals *tg_tree_totals(const struct tg_tree *t);
 
+/* Whether it has a process of that number. */
+bool tg_tree_has(const struct tg_tree *t, pid_t pid);
+
 /* The root process while it runs, else NULL. */
 const struct tg_process *tg_tree_root(const struct tg_tree *t);
 

@@ -5,13 +5,9 @@
  */
 #include "tap.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "made_tree.h"
 
-#include "base/buf.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "recorder/reply.h"
 #include "sample/oom.h"
 
@@ -31,27 +27,9 @@ struct machine {
 	char why[240];
 };
 
-/* Replace a file's content under descriptors that are open; NULL: remove the file. */
 static void put(const struct machine *m, const char *path, const char *text)
 {
-	struct tg_buf full = TG_BUF_INIT;
-	int fd;
-
-	tg_buf_addf(&full, "%s/%s", m->folder, path);
-	for (char *slash = full.data + strlen(m->folder) + 1; (slash = strchr(slash, '/'));) {
-		*slash = '\0';
-		mkdir(full.data, 0700);
-		*slash++ = '/';
-	}
-	if (!text) {
-		unlink(full.data);
-	} else {
-		fd = open(full.data, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-		if (fd < 0 || tg_file_write_all(fd, text, strlen(text)) < 0)
-			abort();
-		close(fd);
-	}
-	tg_buf_release(&full);
+	put_file(m->folder, path, text);
 }
 
 static void put_kills(const struct machine *m, const char *path, int n)
@@ -95,13 +73,10 @@ static struct machine *v1(void)
 
 static void machine_free(struct machine *m)
 {
-	char command[64];
-
 	tg_oom_release(&m->oom);
 	tg_text_release(&m->text);
 	close(m->env.root_fd);
-	snprintf(command, sizeof(command), "rm -rf '%s'", m->folder);
-	T_EQ_I(system(command), 0);
+	remove_tree(m->folder);
 	free(m);
 }
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * CPU time of the whole tree, by the best means that there is, and what of it no process explains.
+ *
+ * Adding up processes misses those that are born and dead between two readings and that nobody
+ * waits for. Better is perf (sample/perf.h): complete for a root that is found when it is young;
+ * of one that is not, its threads and children are counted from the first reading on. Next best is
+ * the job's own control group, where it has one with nobody else in it. The sum of the processes is
+ * the least that it can be, whatever the means.
+ */
+#ifndef TG_SAMPLE_WHOLE_H
+#define TG_SAMPLE_WHOLE_H
+
+#include "sample/perf.h"
+#include "sample/sampler.h"
+#include "sample/source.h"
+
+struct tg_whole {
+	uint32_t root; /* entity of the process that began this count */
+	bool begun;
+	bool no_perf; /* it is not wanted */
+	int64_t cores; /* of the machine */
+	enum tg_means means;
+	char why[160]; /* not a better one; or what is uncertain; or "" */
+	struct tg_perf perf;
+	int cgroup_fd; /* of its cpu.stat or cpuacct.usage; -1: none */
+	bool cgroup_v2;
+	int64_t base_ns; /* to be added to what perf or the group says */
+	unsigned tries; /* left, to begin with perf at a moment when nothing is started */
+	int64_t last_pid; /* as it was before the reading of the tree */
+	int64_t total_ns, unexplained_ns;
+};
+
+void tg_whole_init(struct tg_whole *w, bool no_perf);
+void tg_whole_release(struct tg_whole *w);
+
+/*
+ * Before, and after the tree was read. Then total_ns and unexplained_ns hold, and never fall; where
+ * the sum of the processes is all that there is, what they do not explain is not known.
+ */
+void tg_whole_before(struct tg_whole *w, struct tg_env *env);
+void tg_whole_after(struct tg_whole *w, struct tg_env *env);
+
+#endif
