@@ -152,7 +152,7 @@ static void read_value(struct tg_settings *s, enum tg_setting_place place,
 
 void tg_settings_start(struct tg_settings *s, const char *report, struct tg_buf *why)
 {
-	const char *keep = getenv("TACHOGRAPH_KEEP");
+	const char *keep = getenv("TACHOGRAPH_KEEP"), *perf = getenv("TACHOGRAPH_PERF");
 
 	*s = (struct tg_settings){ 0 };
 	if (report)
@@ -168,6 +168,9 @@ void tg_settings_start(struct tg_settings *s, const char *report, struct tg_buf 
 	if (keep && (!*keep || keep[strspn(keep, "0123456789")]))
 		tg_buf_addf(why, "TACHOGRAPH_KEEP=%.*s is not a number of recordings; 20 stays.\n",
 			SHOWN, keep);
+	if (perf && strcmp(perf, "yes") != 0 && strcmp(perf, "no") != 0)
+		tg_buf_addf(
+			why, "TACHOGRAPH_PERF=%.*s is not yes or no; yes stays.\n", SHOWN, perf);
 }
 
 void tg_settings_take(struct tg_settings *s, const struct tg_json *changed, int64_t count)

@@ -78,6 +78,8 @@ struct tg_chunk_header {
  *  gap       from, to, why: no samples are stored for this time
  *  limit     what ("cores", "memory_bytes"), value, why: the effective limit of the tree;
  *            with cores also cpus: those that it may run on, "0-3,8"
+ *  means     what ("tree.cpu_ns"), by ("perf", "cgroup", "processes"), why: how that metric is told
+ *            from here on, and why not by the means before in that list, or what is uncertain
  *  alive     entity, pid, comm: still there when the recording ended
  *  mark      name, attrs: a moment that the user named
  *  note      text: something a reader of the recording should know

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "recorder/crowd.h"
 #include "recorder/events.h"
+#include "recorder/facts.h"
 #include "recorder/live.h"
 #include "recorder/pace.h"
 #include "recorder/reply.h"
@@ -33,7 +34,7 @@ struct tg_job {
 	struct tg_live spans;
 	struct tg_crowd crowd;
 	struct tg_reply usage;
-	struct tg_limits limits;
+	struct tg_facts facts;
 	struct tg_drift drift;
 	struct tg_pace pace;
 	int64_t said_period_ns; /* in the last interval event */
@@ -118,6 +119,8 @@ static void read_row(struct tg_job *j, unsigned flags, int64_t now)
 		j->refresh_ns = now + REFRESH_NS - j->interval_ns / 2;
 	}
 	tg_sampler_read(j->sampler, flags, &reading);
+	if (j->root.pid)
+		tg_facts_means(&j->facts, j->sampler, &j->events, now);
 	tg_rows_add(&j->rows, &reading);
 	if (!(flags & TG_READ_EDGE))
 		tg_reply_take(&j->usage, &reading);
@@ -164,47 +167,20 @@ static void look_at_clocks(struct tg_job *j, bool due)
 		clock_event(j, &clocks);
 }
 
-static void limit_event(struct tg_job *j, int64_t now, const char *what, int64_t value,
-	double in_unit, const char *why, const char *cpus)
-{
-	struct tg_jw *w = tg_events_open(&j->events, "limit", now);
-
-	tg_jw_kstr(w, "what", what);
-	tg_jw_key(w, "value");
-	if (value == TG_MISSING)
-		tg_jw_null(w);
-	else
-		tg_jw_num(w, in_unit);
-	tg_jw_kstr(w, "why", why);
-	if (cpus[0])
-		tg_jw_kstr(w, "cpus", cpus);
-	tg_events_close(&j->events);
-}
-
-/* The limits, where they differ from those that were said last. */
 static void look_at_limits(struct tg_job *j, int64_t now)
 {
-	struct tg_limits l = { .cores_milli = TG_MISSING, .memory_bytes = TG_MISSING };
-
-	if (!j->sampler)
-		return;
-	tg_sampler_limits(j->sampler, &l);
-	if (l.cores_milli != j->limits.cores_milli || strcmp(l.cores_why, j->limits.cores_why) ||
-		strcmp(l.cpus, j->limits.cpus))
-		limit_event(j, now, "cores", l.cores_milli, (double)l.cores_milli / 1000,
-			l.cores_why, l.cpus);
-	if (l.memory_bytes != j->limits.memory_bytes || strcmp(l.memory_why, j->limits.memory_why))
-		limit_event(j, now, "memory_bytes", l.memory_bytes, (double)l.memory_bytes,
-			l.memory_why, "");
-	j->limits = l;
+	if (j->sampler)
+		tg_facts_limits(&j->facts, j->sampler, &j->events, now);
 }
 
 struct tg_job *tg_job_new(const struct tg_recorder_options *o, struct tg_output *output,
 	const struct tg_output_state *state, int64_t now_ns)
 {
 	struct tg_job *j = tg_xcalloc(1, sizeof(*j));
+	const char *perf = getenv("TACHOGRAPH_PERF");
 	struct tg_sampler_options options = {
 		.root_fd = -1,
+		.no_perf = perf && !strcmp(perf, "no"),
 		.first_entity = state->next_entity,
 		.hooks = { .birth = on_birth, .death = on_death, .value = on_value, .ctx = j },
 	};
@@ -218,7 +194,7 @@ struct tg_job *tg_job_new(const struct tg_recorder_options *o, struct tg_output 
 	j->spans_only = !strcmp(o->what, "kernel");
 	j->root.fd = -1;
 	j->flush_ns = NEVER;
-	j->limits.cores_milli = j->limits.memory_bytes = TG_MISSING;
+	tg_facts_init(&j->facts);
 	j->slow_ns = now_ns + SLOW_NS;
 	j->drift.last = tg_clocks_now();
 	tg_rows_init(&j->rows, output, state->next_table);
@@ -265,7 +241,7 @@ static const char *tell_oom(struct tg_job *j, int64_t now, struct tg_buf *text)
 	enum tg_oom oom =
 		j->sampler ? tg_sampler_oom(j->sampler, why, sizeof(why)) : TG_OOM_UNKNOWN;
 
-	tg_reply_oom_text(&j->usage, oom, why, &j->limits, now, text);
+	tg_reply_oom_text(&j->usage, oom, why, &j->facts.limits, now, text);
 	return tg_reply_oom_word(oom);
 }
 
@@ -459,7 +435,7 @@ void tg_job_flush(struct tg_job *j, int64_t now_ns)
 
 void tg_job_usage(struct tg_job *j, int64_t n, struct tg_buf *out)
 {
-	tg_reply_json(&j->usage, n, j->root.pid, &j->limits, out);
+	tg_reply_json(&j->usage, n, j->root.pid, &j->facts.limits, out);
 }
 
 void tg_job_oom(struct tg_job *j, int64_t n, int64_t now_ns, struct tg_buf *out)

@@ -135,11 +135,11 @@ def test_a_bad_value_is_one_sentence(notebook, variable, value, must):
 
 
 def test_bad_values_of_the_environment(start):
-    kernel = start("recorded", env={**os.environ, "TACHOGRAPH_KEEP": "few", **{
+    kernel = start("recorded", env={**os.environ, "TACHOGRAPH_KEEP": "few", "TACHOGRAPH_PERF": "perhaps", **{
         variable: value for variable, value, _ in BAD}})
     said = kernel.run("1").stderr.splitlines()
     assert sorted(line.split("=")[0] for line in said) == sorted(
-        {"TACHOGRAPH_KEEP", *(variable for variable, _, _ in BAD)})
+        {"TACHOGRAPH_KEEP", "TACHOGRAPH_PERF", *(variable for variable, _, _ in BAD)})
     assert all(line.endswith(" stays.") for line in said)
     assert kernel.run("1").stderr == ""
     assert {origin for _, origin in table(kernel).values()} == {"default"}

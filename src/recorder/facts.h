@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What holds for a while and is said in the recording when it changes: the limits of the tree, and
+ * by what means its CPU time is told.
+ */
+#ifndef TG_RECORDER_FACTS_H
+#define TG_RECORDER_FACTS_H
+
+#include "recorder/events.h"
+#include "sample/sampler.h"
+
+struct tg_facts {
+	struct tg_limits limits; /* as said last */
+	enum tg_means means;
+	char means_why[160];
+	bool means_said;
+};
+
+void tg_facts_init(struct tg_facts *f);
+
+/* Look for the limits, which takes some files, and say those that differ. */
+void tg_facts_limits(
+	struct tg_facts *f, struct tg_sampler *sampler, struct tg_events *events, int64_t now_ns);
+
+/* Say the means, if they have changed with the last reading. */
+void tg_facts_means(struct tg_facts *f, const struct tg_sampler *sampler, struct tg_events *events,
+	int64_t now_ns);
+
+#endif
