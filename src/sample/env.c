@@ -70,7 +70,22 @@ const struct tg_text *tg_env_stat(struct tg_env *env)
 
 void tg_out_put(struct tg_out *out, size_t instance, size_t metric, int64_t value)
 {
-	out->value[instance * out->source->n_metrics + metric] = value;
+	size_t at = instance * out->source->n_metrics + metric;
+
+	out->value[at] = value;
+	out->changed |= !out->is_column[at];
+	out->is_column[at] = true;
+}
+
+void tg_out_add(struct tg_out *out, size_t instance, size_t metric, int64_t value)
+{
+	int64_t sum = out->value[instance * out->source->n_metrics + metric];
+
+	if (sum == TG_MISSING)
+		sum = value;
+	else if (__builtin_add_overflow(sum, value, &sum))
+		sum = TG_MISSING;
+	tg_out_put(out, instance, metric, sum);
 }
 
 size_t tg_out_instance(struct tg_out *out, const char *name)
@@ -90,10 +105,12 @@ size_t tg_out_instance(struct tg_out *out, const char *name)
 		return SIZE_MAX;
 	TG_GROW(out->instance, n + 1, out->cap_instances);
 	TG_GROW(out->value, (n + 1) * m, out->cap_values);
+	TG_GROW(out->is_column, (n + 1) * m, out->cap_is_column);
 	memcpy(out->instance[n], name, len + 1);
-	for (size_t k = 0; k < m; k++)
+	for (size_t k = 0; k < m; k++) {
 		out->value[n * m + k] = TG_MISSING;
+		out->is_column[n * m + k] = !out->source->instances;
+	}
 	out->n_instances = n + 1;
-	out->changed = true;
 	return n;
 }

@@ -43,8 +43,11 @@ static void lay_out(struct tg_sampler *s)
 
 		TG_GROW(s->column, s->n + out->n_instances * m, s->cap_columns);
 		for (size_t k = 0; k < out->n_instances * m; k++) {
-			struct tg_column *column = &s->column[s->n++];
+			struct tg_column *column = &s->column[s->n];
 
+			if (!out->is_column[k])
+				continue;
+			s->n++;
 			column->metric = &out->source->metric[k % m];
 			memcpy(column->instance, out->instance[k / m], TG_INSTANCE_MAX);
 		}
@@ -113,6 +116,7 @@ void tg_sampler_free(struct tg_sampler *s)
 			o->out.source->close(o->state);
 		free(o->out.instance);
 		free(o->out.value);
+		free(o->out.is_column);
 	}
 	tg_tree_free(s->env.tree);
 	tg_oom_release(&s->oom);
@@ -162,9 +166,9 @@ void tg_sampler_read(struct tg_sampler *s, unsigned flags, struct tg_reading *re
 		const struct tg_out *out = &s->source[i].out;
 		size_t values = out->n_instances * out->source->n_metrics;
 
-		if (values)
-			memcpy(s->value + n, out->value, values * sizeof(*s->value));
-		n += values;
+		for (size_t k = 0; k < values; k++)
+			if (out->is_column[k])
+				s->value[n++] = out->value[k];
 	}
 	totals = tg_tree_totals(s->env.tree);
 	if (totals)

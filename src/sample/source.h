@@ -45,7 +45,11 @@ struct tg_source {
 	const char *help; /* one line, for people */
 	const struct tg_metric *metric;
 	size_t n_metrics;
-	bool instances; /* a set of columns for each disk, interface, core; else just one */
+	/*
+	 * A set of columns for each disk, interface, core, each of them from the first value on
+	 * that is put, so that instances may differ in what they have; else just one, and whole.
+	 */
+	bool instances;
 	bool edge; /* read for edges of cells, too: cheap, and of the job or its devices */
 
 	/*
@@ -70,15 +74,19 @@ struct tg_out {
 	char (*instance)[TG_INSTANCE_MAX];
 	size_t n_instances, cap_instances;
 	int64_t *value; /* [instance * n_metrics + metric] */
-	size_t cap_values;
+	bool *is_column; /* the same: was one ever put? */
+	size_t cap_values, cap_is_column;
 	size_t next; /* where the next instance most likely is */
-	bool changed; /* an instance was added since the sampler laid out its columns */
+	bool changed; /* a column was added since the sampler laid them out */
 };
 
 #define TG_INSTANCES_MAX 4096
 
 /* `metric` is the number in the source's table. Sources without instances use instance 0. */
 void tg_out_put(struct tg_out *out, size_t instance, size_t metric, int64_t value);
+
+/* Add to what was put there in this reading, if anything was. A sum too large is missing. */
+void tg_out_add(struct tg_out *out, size_t instance, size_t metric, int64_t value);
 
 /*
  * The number of the instance of that name, added when new: it keeps its number for ever.
