@@ -87,14 +87,13 @@ int tg_cgroup_find(struct tg_env *env, pid_t pid, const char *controller, struct
 		return -ENOENT;
 	s = tg_cursor_of(env->text->data, env->text->len);
 	while (tg_procfs_mount_next(&s, &mount)) {
-		struct tg_cursor options = tg_cursor_of(mount.options, strlen(mount.options));
 		const char *rest = below(path, mount.root);
 		/* an unrelated root is better than nothing: the group is then the mount itself */
 		size_t cost = rest ? strlen(mount.root) : TG_PATH_MAX;
 		int n;
 
 		if (strcmp(mount.fstype, v2 ? "cgroup2" : "cgroup") != 0 ||
-			(!v2 && !tg_cursor_has(options, controller)) || cost >= best)
+			(!v2 && !tg_cursor_has(mount.options, controller)) || cost >= best)
 			continue;
 		if (!rest || !strcmp(rest, "/"))
 			rest = "";

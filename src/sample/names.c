@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sample/names.h"
 
+#include "base/utf8.h"
+
 #include "base/mem.h"
 
 void tg_names_release(struct tg_names *names)
@@ -39,4 +41,32 @@ struct tg_name *tg_names_add(struct tg_names *names, const char *name)
 	*n = (struct tg_name){ 0 };
 	memcpy(n->name, name, len + 1);
 	return n;
+}
+
+void tg_name_of(char *out, size_t size, const char *text)
+{
+	static const char ellipsis[] = "\xe2\x80\xa6";
+	size_t len = strlen(text), n = 0;
+
+	if (len >= size) {
+		text += len - (size - sizeof(ellipsis));
+		while (((unsigned char)*text & 0xc0) == 0x80)
+			text++;
+		memcpy(out, ellipsis, sizeof(ellipsis));
+		n = sizeof(ellipsis) - 1;
+		len = strlen(text);
+	}
+	while (len) {
+		uint32_t cp = 0;
+		size_t k = tg_utf8_decode(text, len, &cp);
+
+		bool shown = k && cp >= 0x20 && cp != 0x7f;
+
+		k = TG_MAX(k, 1);
+		memcpy(out + n, shown ? text : "?", shown ? k : 1);
+		n += shown ? k : 1;
+		text += k;
+		len -= k;
+	}
+	out[n] = '\0';
 }

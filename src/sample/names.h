@@ -33,4 +33,10 @@ struct tg_name *tg_names_find(struct tg_names *names, const char *name);
 /* NULL when it is too long or there are too many. */
 struct tg_name *tg_names_add(struct tg_names *names, const char *name);
 
+/*
+ * What may be any bytes, such as a path, as the name of an instance: control characters and what is
+ * no UTF-8 become '?'; of what is longer than `size` (8 at least) the end, behind an ellipsis.
+ */
+void tg_name_of(char *out, size_t size, const char *text);
+
 #endif

@@ -67,8 +67,7 @@ bool tg_cursor_word(struct tg_cursor *s, const char **word, size_t *len)
 	return *len > 0;
 }
 
-/* Take `n` numbers; those with a place to go are stored. False when there are fewer. */
-static bool take_numbers(struct tg_cursor *s, int64_t *const to[], size_t n)
+bool tg_cursor_numbers(struct tg_cursor *s, int64_t *const to[], size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		int64_t v;
@@ -96,6 +95,54 @@ static bool copy_word(char *to, size_t size, const char *from, size_t len)
 	return true;
 }
 
+static bool is_octal(char c)
+{
+	return c >= '0' && c <= '7';
+}
+
+/* Copy a word of mountinfo: a blank in a path is "\040". False as for copy_word. */
+static bool copy_escaped(char *to, size_t size, const char *from, size_t len)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; n++) {
+		if (n + 1 >= size)
+			return false;
+		if (from[i] == '\\' && len - i >= 4 && is_octal(from[i + 1]) &&
+			is_octal(from[i + 2]) && is_octal(from[i + 3])) {
+			to[n] = (char)((from[i + 1] - '0') * 64 + (from[i + 2] - '0') * 8 +
+				       (from[i + 3] - '0'));
+			i += 4;
+		} else {
+			to[n] = from[i++];
+		}
+		if (!to[n])
+			return false;
+	}
+	to[n] = '\0';
+	return true;
+}
+
+bool tg_cursor_path(struct tg_cursor *s, char *to, size_t size)
+{
+	const char *word;
+	size_t n;
+
+	return tg_cursor_word(s, &word, &n) && copy_escaped(to, size, word, n);
+}
+
+bool tg_cursor_skip(struct tg_cursor *s, const char *text)
+{
+	struct tg_cursor at = *s;
+	size_t n = strlen(text);
+
+	skip_blanks(&at);
+	if (!starts(&at, text, n))
+		return false;
+	s->p = at.p + n;
+	return true;
+}
+
 /*
  * 4242 (a) b (c) S 1 4242 4242 0 -1 4194304 1503 20441 0 3 12 7 31 9 20 0 3 0 81234 230703104 …
  * Fields are numbered from 1 in proc(5): comm is 2, ends at the last ')', may hold anything.
@@ -118,7 +165,7 @@ int tg_procfs_pid_stat(const char *text, size_t len, struct tg_pid_stat *out)
 	out->comm[n] = '\0';
 	out->state = close[2];
 	s.p = close + 3;
-	if (!take_numbers(&s, field, TG_ARRAY_SIZE(field)) || ppid < 0 || ppid > INT32_MAX)
+	if (!tg_cursor_numbers(&s, field, TG_ARRAY_SIZE(field)) || ppid < 0 || ppid > INT32_MAX)
 		return -EBADMSG;
 	out->ppid = (pid_t)ppid;
 	return 0;
@@ -130,7 +177,7 @@ int tg_procfs_statm(const char *text, size_t len, struct tg_statm *out)
 	struct tg_cursor s = tg_cursor_of(text, len);
 	int64_t *const field[] = { &out->size, &out->resident, &out->shared };
 
-	if (!take_numbers(&s, field, 3))
+	if (!tg_cursor_numbers(&s, field, 3))
 		return -EBADMSG;
 	return out->size < 0 || out->resident < 0 || out->shared < 0 ? -EBADMSG : 0;
 }
@@ -229,7 +276,7 @@ bool tg_procfs_cpu_next(struct tg_cursor *s, struct tg_cpu_line *out)
 		if (!is_blank(*line.p) && (!tg_cursor_i64(&line, &cpu) || cpu < 0 || cpu > 65535))
 			continue;
 		out->cpu = (int)cpu;
-		if (take_numbers(&line, field, TG_ARRAY_SIZE(field)))
+		if (tg_cursor_numbers(&line, field, TG_ARRAY_SIZE(field)))
 			return true;
 	}
 	return false;
@@ -246,9 +293,9 @@ bool tg_procfs_disk_next(struct tg_cursor *s, struct tg_disk_line *out)
 	size_t n;
 
 	while (tg_cursor_line(s, &line))
-		if (take_numbers(&line, number, 2) && tg_cursor_word(&line, &name, &n) &&
+		if (tg_cursor_numbers(&line, number, 2) && tg_cursor_word(&line, &name, &n) &&
 			copy_word(out->name, sizeof(out->name), name, n) &&
-			take_numbers(&line, field, TG_ARRAY_SIZE(field)))
+			tg_cursor_numbers(&line, field, TG_ARRAY_SIZE(field)))
 			return true;
 	return false;
 }
@@ -270,7 +317,7 @@ bool tg_procfs_net_next(struct tg_cursor *s, struct tg_net_line *out)
 			!copy_word(out->name, sizeof(out->name), line.p, (size_t)(colon - line.p)))
 			continue;
 		line.p = colon + 1;
-		if (take_numbers(&line, field, TG_ARRAY_SIZE(field)))
+		if (tg_cursor_numbers(&line, field, TG_ARRAY_SIZE(field)))
 			return true;
 	}
 	return false;
@@ -295,48 +342,19 @@ bool tg_procfs_cgroup_next(struct tg_cursor *s, struct tg_cgroup_line *out)
 	return false;
 }
 
-static bool is_octal(char c)
-{
-	return c >= '0' && c <= '7';
-}
-
-/* Copy a word of mountinfo: a blank in a path is "\040". False as for copy_word. */
-static bool copy_escaped(char *to, size_t size, const char *from, size_t len)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < len; n++) {
-		if (n + 1 >= size)
-			return false;
-		if (from[i] == '\\' && len - i >= 4 && is_octal(from[i + 1]) &&
-			is_octal(from[i + 2]) && is_octal(from[i + 3])) {
-			to[n] = (char)((from[i + 1] - '0') * 64 + (from[i + 2] - '0') * 8 +
-				       (from[i + 3] - '0'));
-			i += 4;
-		} else {
-			to[n] = from[i++];
-		}
-		if (!to[n])
-			return false;
-	}
-	to[n] = '\0';
-	return true;
-}
-
 /* 35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory */
 static bool mount_line(struct tg_cursor *line, struct tg_mount_line *out)
 {
 	const char *word;
 	size_t n;
 
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 2; i++)
 		if (!tg_cursor_word(line, &word, &n))
 			return false;
-	if (!tg_cursor_word(line, &word, &n) ||
-		!copy_escaped(out->root, sizeof(out->root), word, n))
+	if (!tg_cursor_word(line, &word, &n) || !copy_word(out->dev, sizeof(out->dev), word, n))
 		return false;
-	if (!tg_cursor_word(line, &word, &n) ||
-		!copy_escaped(out->point, sizeof(out->point), word, n))
+	if (!tg_cursor_path(line, out->root, sizeof(out->root)) ||
+		!tg_cursor_path(line, out->point, sizeof(out->point)))
 		return false;
 	do { /* any number of optional fields, ended by a dash */
 		if (!tg_cursor_word(line, &word, &n))
@@ -347,8 +365,10 @@ static bool mount_line(struct tg_cursor *line, struct tg_mount_line *out)
 		return false;
 	if (!tg_cursor_word(line, &word, &n)) /* what is mounted */
 		return false;
-	return tg_cursor_word(line, &word, &n) &&
-	       copy_word(out->options, sizeof(out->options), word, n);
+	if (!tg_cursor_word(line, &word, &n))
+		return false;
+	out->options = tg_cursor_of(word, n);
+	return true;
 }
 
 bool tg_procfs_mount_next(struct tg_cursor *s, struct tg_mount_line *out)

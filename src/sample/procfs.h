@@ -29,6 +29,15 @@ bool tg_cursor_i64(struct tg_cursor *s, int64_t *value);
 /* Skip blanks, take a word up to the next blank or line end. False when there is none. */
 bool tg_cursor_word(struct tg_cursor *s, const char **word, size_t *len);
 
+/* Take a word that is a path, its octal escapes undone, NUL behind it. False: none, or too long. */
+bool tg_cursor_path(struct tg_cursor *s, char *to, size_t size);
+
+/* Take `n` numbers; those with a place to go are stored. False when there are fewer. */
+bool tg_cursor_numbers(struct tg_cursor *s, int64_t *const to[], size_t n);
+
+/* Skip blanks and `text`, when that is what follows. False: not moved. */
+bool tg_cursor_skip(struct tg_cursor *s, const char *text);
+
 /* /proc/PID/stat */
 #define TG_COMM_MAX 64
 struct tg_pid_stat {
@@ -93,10 +102,12 @@ struct tg_cgroup_line {
 };
 bool tg_procfs_cgroup_next(struct tg_cursor *s, struct tg_cgroup_line *out);
 
-/* A line of /proc/PID/mountinfo, octal escapes undone */
+/* A line of /proc/PID/mountinfo, octal escapes undone; the options are borrowed from the text */
 #define TG_PATH_MAX 1024
 struct tg_mount_line {
-	char root[TG_PATH_MAX], point[TG_PATH_MAX], fstype[32], options[256];
+	char dev[24]; /* "0:32": what is mounted twice has it twice */
+	char root[TG_PATH_MAX], point[TG_PATH_MAX], fstype[32];
+	struct tg_cursor options;
 };
 bool tg_procfs_mount_next(struct tg_cursor *s, struct tg_mount_line *out);
 

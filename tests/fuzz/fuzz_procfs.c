@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 #include "base/mem.h"
+#include "sample/mountstats.h"
+#include "sample/names.h"
 #include "sample/procfs.h"
 
 static void require(bool ok)
@@ -72,6 +74,22 @@ static void groups(const char *text, size_t len)
 		require(strlen(mount.point) < TG_PATH_MAX && mount.fstype[0]);
 }
 
+static void mounts(const char *text, size_t len)
+{
+	struct tg_cursor s = tg_cursor_of(text, len);
+	struct tg_nfs_mount mount;
+	char name[52];
+
+	while (tg_mountstats_next(&s, &mount)) {
+		require(s.p <= s.end && mount.device[0] && mount.point[0]);
+		require(mount.xprts == 0 || mount.sends != INT64_MIN);
+		for (size_t i = 0; i <= TG_NFS_OPS; i++)
+			require(mount.op[i].retransmits >= 0 || mount.op[i].ops == INT64_MIN);
+		tg_name_of(name, sizeof(name), mount.point);
+		require(name[0] && strlen(name) < sizeof(name));
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -86,6 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	processes(text, size);
 	machine(text, size);
 	groups(text, size);
+	mounts(text, size);
 	free(text);
 	return 0;
 }

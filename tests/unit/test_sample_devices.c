@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Storage and networks of clusters, and energy, on captured trees. Numbers in comments are those
+ * of the list of pitfalls that sampling tools have been found in.
+ */
+#include "tap.h"
+
+#include "sample_tree.h"
+
+#include "sample/mountstats.h"
+#include "sample/names.h"
+
+#include "base/mem.h"
+
+static int count(const struct tg_reading *r, const char *prefix)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		n += !strncmp(r->column[i].metric->name, prefix, strlen(prefix));
+	return n;
+}
+
+/* What `tachograph list` says of a source: "+" when it is there, and the reason. */
+static const char *said(const struct tg_sampler *s, const char *name)
+{
+	static char text[200];
+	struct tg_source_info info[32];
+	size_t n = tg_sampler_sources(s, info, TG_ARRAY_SIZE(info));
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(info[i].name, name)) {
+			snprintf(text, sizeof(text), "%s%s", info[i].available ? "+" : "",
+				info[i].why);
+			return text;
+		}
+	return "no such source";
+}
+
+/* 25: each superblock once, whatever it is mounted by and however often */
+static void test_nfs(void)
+{
+	struct tg_sampler *s = sampler_of("cluster", 600);
+	struct tg_reading r;
+	char names[512];
+
+	T_EQ_S(said(s, "nfs"), "+");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	/* what programs have read, and what went over the wire; direct I/O is in both */
+	VALUE("nfs.read_bytes", "/home", 2101248 + 8192);
+	VALUE("nfs.write_bytes", "/home", 1048576 + 4096);
+	VALUE("nfs.wire_read_bytes", "/home", 1069056);
+	VALUE("nfs.wire_write_bytes", "/home", 1052672);
+	VALUE("nfs.pages_read", "/home", 261);
+	VALUE("nfs.pages_written", "/home", 257);
+	VALUE("nfs.updatepage_calls", "/home", 512);
+	VALUE("nfs.readpage_calls", "/home", 7);
+	VALUE("nfs.readpages_calls", "/home", 20);
+	VALUE("nfs.writepage_calls", "/home", 4);
+	VALUE("nfs.writepages_calls", "/home", 8);
+	VALUE("nfs.ops", "/home", 552);
+	VALUE("nfs.retransmits", "/home", 4);
+	VALUE("nfs.queue_ns", "/home", 23 * TG_NS_PER_MS);
+	VALUE("nfs.rtt_ns", "/home", 1427 * TG_NS_PER_MS);
+	VALUE("nfs.exec_ns", "/home", 1462 * TG_NS_PER_MS);
+	/* nconnect=2: two lines of which neither is the whole */
+	VALUE("nfs.connects", "/home", 1 + 3);
+	VALUE("nfs.sends", "/home", 105 + 205);
+	VALUE("nfs.receives", "/home", 104 + 204);
+	VALUE("nfs.op_count", "/home READ", 130);
+	VALUE("nfs.op_rtt_ns", "/home READ", 455 * TG_NS_PER_MS);
+	VALUE("nfs.op_count", "/home GETATTR", 226);
+	VALUE("nfs.op_count", "/home OPEN", 10);
+	T_OK(!has_column(&r, "nfs.op_count", "/home CLOSE"));
+	/* operations are no part of the sums over mounts */
+	T_OK(!has_column(&r, "nfs.read_bytes", "/home READ"));
+	T_OK(!has_column(&r, "nfs.op_count", "/home"));
+	/* statvers 1.0 over UDP: 8 numbers an operation; one that failed before it was sent */
+	VALUE("nfs.read_bytes", "/scratch", 1000);
+	VALUE("nfs.ops", "/scratch", 13);
+	VALUE("nfs.retransmits", "/scratch", 2);
+	VALUE("nfs.sends", "/scratch", 37);
+	T_OK(!has_column(&r, "nfs.connects", "/scratch"));
+	VALUE("nfs.op_count", "/scratch READDIRPLUS", 4);
+	T_OK(!has_column(&r, "nfs.op_count", "/scratch OPEN"));
+	VALUE("nfs.connects", "/mnt/fast disk", 2);
+	VALUE("nfs.sends", "/mnt/fast disk", 5808);
+	/* a bind mount is not another one; the same export with other options is */
+	T_EQ_I(sum(&r, "nfs.wire_read_bytes", names, sizeof(names)), 1069056 + 900 + 11 + 50);
+	T_EQ_S(names, "/home /scratch /mnt/fast disk /home-ro ");
+	/* once a second; in between they are missing, and no columns come or go */
+	tg_sampler_read(s, 0, &r);
+	MISSING("nfs.read_bytes", "/home");
+	T_OK(has_column(&r, "nfs.read_bytes", "/home"));
+	tg_sampler_free(s);
+}
+
+/* No mount, no column. One that comes later is found, one that goes is missing. */
+static void test_nfs_comes_and_goes(void)
+{
+	struct copy c = copy_of("cluster");
+	struct tg_buf whole = TG_BUF_INIT;
+	struct tg_sampler *s;
+	struct tg_reading r;
+	char file[256];
+
+	snprintf(file, sizeof(file), "%s/proc/600/mountstats", c.folder);
+	T_EQ_I(tg_file_read(AT_FDCWD, file, 1 << 20, &whole, NULL), 0);
+	put_file(&c, "proc/600/mountstats", "device proc mounted on /proc with fstype proc\n", 46);
+	s = sampler_at(c.folder, 600);
+	T_EQ_S(said(s, "nfs"), "+no NFS mount now");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(count(&r, "nfs."), 0);
+	put_file(&c, "proc/600/mountstats", whole.data, whole.len);
+	tg_sampler_read(s, 0, &r);
+	T_EQ_I(count(&r, "nfs."), 0);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	VALUE("nfs.read_bytes", "/scratch", 1000);
+	T_OK(!has_column(&r, "nfs.read_bytes", "/srv/alice"));
+	edit(&c, "proc/600/mountstats", "mounted on /scratch with", "mounted on /old with");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	MISSING("nfs.read_bytes", "/scratch");
+	VALUE("nfs.read_bytes", "/old", 1000);
+	tg_sampler_free(s);
+	/* without mountinfo what is mounted tells them apart, as well as it can */
+	snprintf(file, sizeof(file), "%s/proc/600/mountinfo", c.folder);
+	T_EQ_I(unlink(file), 0);
+	s = sampler_at(c.folder, 600);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	VALUE("nfs.read_bytes", "/home", 2101248 + 8192);
+	T_OK(!has_column(&r, "nfs.read_bytes", "/home-ro"));
+	tg_sampler_free(s);
+	tg_buf_release(&whole);
+	copy_remove(&c);
+	s = sampler_of("bare", 60);
+	T_EQ_S(said(s, "nfs"), "/proc/PID/mountstats: No such file or directory");
+	tg_sampler_free(s);
+}
+
+/* Names of mount points are bytes that somebody chose. */
+static void test_names(void)
+{
+	static const char *const want[][2] = {
+		{ "/home", "/home" },
+		{ "/a\nb\377c\xc3\xa9", "/a?b?c\xc3\xa9" },
+		{ "/0123456789abcd", "/0123456789abcd" },
+		{ "/0123456789abcde", "\xe2\x80\xa6"
+				      "3456789abcde" },
+		{ "/0123\xc3\xa9 789abcdefg", "\xe2\x80\xa6"
+					      " 789abcdefg" },
+		{ "", "" },
+	};
+	char name[16];
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(want); i++) {
+		tg_name_of(name, sizeof(name), want[i][0]);
+		T_EQ_S(name, want[i][1]);
+	}
+}
+
+int main(void)
+{
+	test_nfs();
+	test_nfs_comes_and_goes();
+	test_names();
+	test_truncated("cluster", 600, "proc/600/mountstats");
+	test_truncated("cluster", 600, "proc/600/mountinfo");
+	return t_done();
+}
