@@ -437,3 +437,32 @@ int64_t tg_procfs_pressure(const char *text, size_t len, const char *kind)
 	}
 	return -1;
 }
+
+/* read_bytes                3 samples [bytes] 4096 1048576 2101248          open  5 samples [regs]
+ */
+bool tg_procfs_lustre_next(struct tg_cursor *s, struct tg_lustre_line *out)
+{
+	int64_t *const field[] = { NULL, NULL, &out->sum };
+	struct tg_cursor line;
+	const char *name, *unit;
+	size_t n, m;
+
+	while (tg_cursor_line(s, &line)) {
+		if (!tg_cursor_word(&line, &name, &n) ||
+			!copy_word(out->name, sizeof(out->name), name, n) ||
+			!tg_cursor_i64(&line, &out->samples) ||
+			!tg_cursor_skip(&line, "samples ") || !tg_cursor_word(&line, &unit, &m))
+			continue;
+		if (!tg_cursor_numbers(&line, field, TG_ARRAY_SIZE(field)))
+			out->sum = TG_MISSING;
+		return true;
+	}
+	return false;
+}
+
+bool tg_procfs_lustre_is_whole(const char *text, size_t len)
+{
+	struct tg_cursor s = tg_cursor_of(text, len);
+
+	return tg_cursor_skip(&s, "snapshot_time ") && text[len - 1] == '\n';
+}

@@ -123,4 +123,14 @@ int64_t tg_procfs_last_pid(const char *text, size_t len);
 /* total= of the line that starts with `kind` ("some", "full") of a pressure file, in us, or -1. */
 int64_t tg_procfs_pressure(const char *text, size_t len, const char *kind);
 
+/* A line of llite's "stats" of Lustre. `sum` is TG_MISSING where only the number is counted. */
+struct tg_lustre_line {
+	char name[32];
+	int64_t samples, sum;
+};
+bool tg_procfs_lustre_next(struct tg_cursor *s, struct tg_lustre_line *out);
+
+/* Does it begin with a time and end with a line's end? */
+bool tg_procfs_lustre_is_whole(const char *text, size_t len);
+
 #endif

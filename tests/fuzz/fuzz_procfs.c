@@ -78,6 +78,7 @@ static void mounts(const char *text, size_t len)
 {
 	struct tg_cursor s = tg_cursor_of(text, len);
 	struct tg_nfs_mount mount;
+	struct tg_lustre_line lustre;
 	char name[52];
 
 	while (tg_mountstats_next(&s, &mount)) {
@@ -88,6 +89,10 @@ static void mounts(const char *text, size_t len)
 		tg_name_of(name, sizeof(name), mount.point);
 		require(name[0] && strlen(name) < sizeof(name));
 	}
+	s = tg_cursor_of(text, len);
+	while (tg_procfs_lustre_next(&s, &lustre))
+		require(lustre.name[0] && strlen(lustre.name) < sizeof(lustre.name));
+	tg_procfs_lustre_is_whole(text, len);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

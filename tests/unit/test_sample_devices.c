@@ -137,6 +137,110 @@ static void test_nfs_comes_and_goes(void)
 	tg_sampler_free(s);
 }
 
+static void run(const struct copy *c, const char *what)
+{
+	char command[400];
+
+	snprintf(command, sizeof(command), "cd '%s' && %s", c->folder, what);
+	T_EQ_I(system(command), 0);
+}
+
+/* 26: wherever the version has them; a sum over two mounts of one file system */
+static void test_lustre(const char *where)
+{
+	struct copy c = copy_of("cluster");
+	struct tg_sampler *s;
+	struct tg_reading r;
+	char command[200];
+
+	snprintf(command, sizeof(command),
+		"mkdir -p %s && { [ %s = sys/kernel/debug ] || mv sys/kernel/debug/lustre %s; }",
+		where, where, where);
+	run(&c, command);
+	s = sampler_at(c.folder, 600);
+	T_EQ_S(said(s, "lustre"), "+");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	VALUE("lustre.read_bytes", "scratch", 2101248 + 100);
+	VALUE("lustre.read_ops", "scratch", 3 + 1);
+	VALUE("lustre.write_bytes", "scratch", 66048);
+	VALUE("lustre.write_ops", "scratch", 2);
+	VALUE("lustre.open_ops", "scratch", 7);
+	VALUE("lustre.close_ops", "scratch", 6);
+	VALUE("lustre.getattr_ops", "scratch", 41);
+	VALUE("lustre.readdir_ops", "scratch", 5);
+	VALUE("lustre.unlink_ops", "scratch", 1);
+	/* what is not listed has not happened, or a first write would have no base */
+	VALUE("lustre.fsync_ops", "scratch", 0);
+	/* before 2.13: no sums of squares, no times of calls */
+	VALUE("lustre.read_bytes", "work-1", 70);
+	VALUE("lustre.open_ops", "work-1", 5);
+	VALUE("lustre.write_bytes", "work-1", 0);
+	tg_sampler_read(s, 0, &r);
+	MISSING("lustre.read_bytes", "scratch");
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
+/* 24: cleared statistics are shown as they are; a mount that is gone is missing */
+static void test_lustre_changes(void)
+{
+	struct copy c = copy_of("cluster");
+	struct tg_sampler *s = sampler_at(c.folder, 600);
+	static const char cleared[] = "snapshot_time 1650000001.5 secs.nsecs\n";
+	struct tg_reading r;
+
+	put_file(&c, "sys/kernel/debug/lustre/llite/work-1-ffff8881a2b3f000/stats", cleared,
+		strlen(cleared));
+	run(&c, "rm -r sys/kernel/debug/lustre/llite/scratch-ffff8881a2b3d800");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	VALUE("lustre.read_bytes", "work-1", 0);
+	VALUE("lustre.read_bytes", "scratch", 2101248);
+	put_file(&c, "sys/kernel/debug/lustre/llite/work-1-ffff8881a2b3f000/stats", "", 0);
+	run(&c, "rm -r sys/kernel/debug/lustre/llite/scratch-ffff8881a2b3c000");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	MISSING("lustre.read_bytes", "work-1");
+	MISSING("lustre.read_bytes", "scratch");
+	tg_sampler_free(s);
+	s = sampler_at(c.folder, 600);
+	T_EQ_S(said(s, "lustre"), "+no Lustre mount now");
+	tg_sampler_free(s);
+	run(&c, "mkdir -p sys/fs/lustre && rm -r sys/kernel");
+	s = sampler_at(c.folder, 600);
+	T_EQ_S(said(s, "lustre"), "+no Lustre mount now");
+	tg_sampler_free(s);
+	run(&c, "rm -r sys/fs");
+	s = sampler_at(c.folder, 600);
+	T_EQ_S(said(s, "lustre"), "Lustre is not loaded");
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
+/* 12: what only root may read is denied, and said so. */
+static void test_denied(const char *shut, const char *source, const char *want)
+{
+	struct copy c = copy_of("cluster");
+	struct tg_sampler *s;
+	struct tg_reading r;
+	char command[200];
+	bool root = geteuid() == 0;
+
+	snprintf(command, sizeof(command), "mkdir -p sys/fs/lustre && chmod 755 . && chmod 0 %s",
+		shut);
+	run(&c, command);
+	if (root)
+		T_EQ_I(seteuid(65534), 0);
+	s = sampler_at(c.folder, 600);
+	T_EQ_S(said(s, source), want);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(count(&r, source), 0);
+	tg_sampler_free(s);
+	if (root)
+		T_EQ_I(seteuid(0), 0);
+	snprintf(command, sizeof(command), "chmod 755 %s", shut);
+	run(&c, command);
+	copy_remove(&c);
+}
+
 /* Names of mount points are bytes that somebody chose. */
 static void test_names(void)
 {
@@ -162,6 +266,13 @@ int main(void)
 {
 	test_nfs();
 	test_nfs_comes_and_goes();
+	test_lustre("sys/kernel/debug");
+	test_lustre("proc/fs");
+	test_lustre("sys/fs");
+	test_lustre_changes();
+	test_denied("sys/kernel/debug", "lustre",
+		"denied: its statistics are root's (/sys/kernel/debug)");
+	test_denied("proc/600/mountstats", "nfs", "/proc/PID/mountstats: Permission denied");
 	test_names();
 	test_truncated("cluster", 600, "proc/600/mountstats");
 	test_truncated("cluster", 600, "proc/600/mountinfo");
