@@ -215,6 +215,42 @@ static void test_lustre_changes(void)
 	copy_remove(&c);
 }
 
+/* 28: words of four octets, whatever the lanes; only ports that are up */
+static void test_infiniband(void)
+{
+	struct copy c = copy_of("cluster");
+	struct tg_sampler *s = sampler_at(c.folder, 600);
+	struct tg_reading r;
+	char names[128];
+
+	T_EQ_S(said(s, "infiniband"), "+");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	VALUE("infiniband.rx_bytes", "mlx5_0/1", INT64_C(100000000000000));
+	VALUE("infiniband.tx_bytes", "mlx5_0/1", INT64_C(50000000000));
+	VALUE("infiniband.rx_packets", "mlx5_0/1", 1000);
+	VALUE("infiniband.tx_packets", "mlx5_0/1", 2000);
+	VALUE("infiniband.tx_wait", "mlx5_0/1", 77);
+	/* 32 bits that have stopped at their end, and the 64 beside them */
+	VALUE("infiniband.rx_bytes", "mlx4_0/2", INT64_C(4294967300) * 4);
+	T_OK(!has_column(&r, "infiniband.tx_wait", "mlx4_0/2"));
+	T_EQ_I(sum(&r, "infiniband.tx_packets", names, sizeof(names)), 4000);
+	edit(&c, "sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE", "2: INIT");
+	edit(&c, "sys/class/infiniband/mlx5_1/ports/1/state", "1: DOWN", "4: ACTIVE");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	MISSING("infiniband.rx_bytes", "mlx5_0/1");
+	VALUE("infiniband.rx_bytes", "mlx5_1/1", 20);
+	tg_sampler_free(s);
+	run(&c, "rm -r sys/class/infiniband/mlx5_1 sys/class/infiniband/mlx4_0");
+	s = sampler_at(c.folder, 600);
+	T_EQ_S(said(s, "infiniband"), "+no port is active now");
+	tg_sampler_free(s);
+	run(&c, "rm -r sys/class/infiniband");
+	s = sampler_at(c.folder, 600);
+	T_EQ_S(said(s, "infiniband"), "no InfiniBand or RoCE adapter");
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
 /* 12: what only root may read is denied, and said so. */
 static void test_denied(const char *shut, const char *source, const char *want)
 {
@@ -224,8 +260,8 @@ static void test_denied(const char *shut, const char *source, const char *want)
 	char command[200];
 	bool root = geteuid() == 0;
 
-	snprintf(command, sizeof(command), "mkdir -p sys/fs/lustre && chmod 755 . && chmod 0 %s",
-		shut);
+	snprintf(command, sizeof(command),
+		"mkdir -p sys/fs/lustre && chmod -R a+rX . && chmod 0 %s", shut);
 	run(&c, command);
 	if (root)
 		T_EQ_I(seteuid(65534), 0);
@@ -270,11 +306,15 @@ int main(void)
 	test_lustre("proc/fs");
 	test_lustre("sys/fs");
 	test_lustre_changes();
+	test_infiniband();
 	test_denied("sys/kernel/debug", "lustre",
 		"denied: its statistics are root's (/sys/kernel/debug)");
 	test_denied("proc/600/mountstats", "nfs", "/proc/PID/mountstats: Permission denied");
 	test_names();
 	test_truncated("cluster", 600, "proc/600/mountstats");
 	test_truncated("cluster", 600, "proc/600/mountinfo");
+	test_truncated(
+		"cluster", 600, "sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_data");
+	test_truncated("cluster", 600, "sys/class/infiniband/mlx5_0/ports/1/state");
 	return t_done();
 }

@@ -281,7 +281,7 @@ static void test_bare(void)
 		unavailable += !info[i].available;
 		T_OK(info[i].available == (info[i].why[0] == '\0'));
 	}
-	T_EQ_I(unavailable, 6); /* cgroup, disk, net, nfs, lustre, psi */
+	T_EQ_I(unavailable, 7); /* cgroup, disk, net, nfs, lustre, infiniband, psi */
 	tg_sampler_free(s);
 }
 
