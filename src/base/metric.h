@@ -21,7 +21,7 @@ enum tg_scope {
 
 struct tg_metric {
 	const char *name; /* "tree.cpu_ns": source, dot, what it is with its unit */
-	const char *unit; /* "ns", "bytes", "ops", "count": value * 10^scale is in this unit */
+	const char *unit; /* "ns", "bytes", "ops", "count", "J": value * 10^scale is in this unit */
 	enum tg_kind kind;
 	enum tg_scope scope;
 	int scale; /* decimal exponent, mostly 0 */

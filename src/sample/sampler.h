@@ -80,7 +80,7 @@ struct tg_reading {
 };
 
 enum tg_read_flags {
-	TG_READ_EDGE = 1 << 0, /* job, cgroup, disk, net only: node and core columns are missing */
+	TG_READ_EDGE = 1 << 0, /* job, cgroup, disk, net, energy only: the others are missing */
 	TG_READ_REFRESH = 1 << 1, /* re-read processes whose CPU clock did not move, too */
 };
 

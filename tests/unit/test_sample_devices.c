@@ -139,7 +139,7 @@ static void test_nfs_comes_and_goes(void)
 
 static void run(const struct copy *c, const char *what)
 {
-	char command[400];
+	char command[800];
 
 	snprintf(command, sizeof(command), "cd '%s' && %s", c->folder, what);
 	T_EQ_I(system(command), 0);
@@ -251,6 +251,72 @@ static void test_infiniband(void)
 	copy_remove(&c);
 }
 
+/* 29: packages and nothing else are added up; where a counter begins anew, the sum goes on */
+static void test_energy(void)
+{
+	struct copy c = copy_of("cluster");
+	struct tg_sampler *s = sampler_at(c.folder, 600);
+	const int64_t range = INT64_C(262143328850);
+	struct tg_reading r;
+
+	T_EQ_S(said(s, "energy"), "+");
+	tg_sampler_read(s, 0, &r);
+	VALUE("energy.cpu_joules", "", 300000000);
+	VALUE("energy.zone_joules", "package-0", 100000000);
+	VALUE("energy.zone_joules", "package-0 core", 60000000);
+	VALUE("energy.zone_joules", "package-0 dram", 9000000);
+	VALUE("energy.zone_joules", "package-1 dram", 8000000);
+	VALUE("energy.zone_joules", "psys", 900000000);
+	T_EQ_I(count(&r, "energy."), 7);
+	put_file(&c, "sys/class/powercap/intel-rapl:0/energy_uj", "262143000000\n", 13);
+	tg_sampler_read(s, TG_READ_EDGE, &r);
+	VALUE("energy.cpu_joules", "", INT64_C(262343000000));
+	for (int i = 1; i <= 3; i++) { /* as often as it likes */
+		put_file(&c, "sys/class/powercap/intel-rapl:0/energy_uj", "50\n", 3);
+		tg_sampler_read(s, 0, &r);
+		VALUE("energy.zone_joules", "package-0", i * range + 50);
+		put_file(&c, "sys/class/powercap/intel-rapl:0/energy_uj", "70\n", 3);
+		tg_sampler_read(s, 0, &r);
+		VALUE("energy.cpu_joules", "", i * range + 70 + 200000000);
+		put_file(&c, "sys/class/powercap/intel-rapl:0/energy_uj", "262143000000\n", 13);
+		tg_sampler_read(s, 0, &r);
+	}
+	/* a package that cannot be read is not nothing */
+	put_file(&c, "sys/class/powercap/intel-rapl:1/energy_uj", "", 0);
+	tg_sampler_read(s, 0, &r);
+	MISSING("energy.cpu_joules", "");
+	MISSING("energy.zone_joules", "package-1");
+	VALUE("energy.zone_joules", "package-0", 3 * range + INT64_C(262143000000));
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
+static void test_energy_of_amd(void)
+{
+	struct copy c = copy_of("cluster");
+	struct tg_sampler *s;
+	struct tg_reading r;
+
+	run(&c, "rm -r sys/class/powercap/*; cd sys/class; mkdir -p hwmon/hwmon0 hwmon/hwmon3; "
+		"echo nvme >hwmon/hwmon0/name; echo 7 >hwmon/hwmon0/energy1_input; "
+		"echo Esocket9 >hwmon/hwmon0/energy1_label; cd hwmon/hwmon3; "
+		"echo amd_energy >name; echo Ecore000 >energy1_label; echo 5 >energy1_input; "
+		"echo Esocket0 >energy65_label; echo 1000 >energy65_input; "
+		"echo Esocket1 >energy66_label; echo 2000 >energy66_input");
+	s = sampler_at(c.folder, 600);
+	T_EQ_S(said(s, "energy"), "+");
+	tg_sampler_read(s, 0, &r);
+	VALUE("energy.cpu_joules", "", 3000);
+	VALUE("energy.zone_joules", "socket-1", 2000);
+	T_EQ_I(count(&r, "energy."), 3);
+	tg_sampler_free(s);
+	run(&c, "rm -r sys/class/hwmon");
+	s = sampler_at(c.folder, 600);
+	T_EQ_S(said(s, "energy"), "no energy counter: neither RAPL (powercap) nor amd_energy");
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
 /* 12: what only root may read is denied, and said so. */
 static void test_denied(const char *shut, const char *source, const char *want)
 {
@@ -307,6 +373,10 @@ int main(void)
 	test_lustre("sys/fs");
 	test_lustre_changes();
 	test_infiniband();
+	test_energy();
+	test_energy_of_amd();
+	test_denied("sys/class/powercap/intel-rapl*/energy_uj", "energy",
+		"denied: energy_uj below /sys/class/powercap is root's to read");
 	test_denied("sys/kernel/debug", "lustre",
 		"denied: its statistics are root's (/sys/kernel/debug)");
 	test_denied("proc/600/mountstats", "nfs", "/proc/PID/mountstats: Permission denied");
@@ -316,5 +386,6 @@ int main(void)
 	test_truncated(
 		"cluster", 600, "sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_data");
 	test_truncated("cluster", 600, "sys/class/infiniband/mlx5_0/ports/1/state");
+	test_truncated("cluster", 600, "sys/class/powercap/intel-rapl:1/energy_uj");
 	return t_done();
 }

@@ -281,7 +281,7 @@ static void test_bare(void)
 		unavailable += !info[i].available;
 		T_OK(info[i].available == (info[i].why[0] == '\0'));
 	}
-	T_EQ_I(unavailable, 7); /* cgroup, disk, net, nfs, lustre, infiniband, psi */
+	T_EQ_I(unavailable, 8); /* cgroup, disk, net, nfs, lustre, infiniband, energy, psi */
 	tg_sampler_free(s);
 }
 
@@ -614,7 +614,7 @@ static void test_capture(void)
 
 static void test_declarations(void)
 {
-	static const char *const unit[] = { "ns", "bytes", "ops", "count" };
+	static const char *const unit[] = { "ns", "bytes", "ops", "count", "J" };
 	struct tg_sampler *s = sampler_of("container_v2", 100);
 	struct tg_source_info info[32];
 	size_t n = tg_sampler_sources(s, info, TG_ARRAY_SIZE(info));
