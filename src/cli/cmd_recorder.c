@@ -24,7 +24,9 @@ int tg_cmd_recorder(int argc, char **argv)
 		{ "runtime", required_argument, NULL, 't' },
 		{ 0 },
 	};
-	struct tg_recorder_options o = { .fd = -1, .what = "record" };
+	struct tg_recorder_options o = {
+		.fd = -1, .what = "record", .gpu_helper = "/proc/self/exe"
+	};
 	struct tg_err err = { 0 };
 	int c;
 

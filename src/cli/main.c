@@ -15,6 +15,8 @@ static const struct tg_cli_command commands[] = {
 	{ "kernel", "the kernel that Jupyter starts", false, tg_cmd_kernel },
 	{ "recorder", "record a process tree (a role that is started by others)", true,
 		tg_cmd_recorder },
+	{ "gpu-helper", "ask the GPU driver (a role that the recorder starts)", true,
+		tg_cmd_gpu_helper },
 	{ "worker", "answer the kernel's magics", true, tg_cmd_worker },
 	{ "version", "print the version", true, tg_cmd_version },
 };

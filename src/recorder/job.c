@@ -8,6 +8,7 @@
 #include "recorder/crowd.h"
 #include "recorder/events.h"
 #include "recorder/facts.h"
+#include "recorder/gpu_helper.h"
 #include "recorder/live.h"
 #include "recorder/pace.h"
 #include "recorder/reply.h"
@@ -28,6 +29,7 @@
 
 struct tg_job {
 	struct tg_output *output;
+	const char *gpu_helper;
 	struct tg_sampler *sampler;
 	struct tg_rows rows;
 	struct tg_events events;
@@ -108,6 +110,21 @@ static void on_value(void *ctx, int64_t t_ns, uint32_t entity, uint32_t field, i
 		tg_rows_value(&j->rows, t_ns, entity, field, value);
 }
 
+static void on_note(void *ctx, int64_t t_ns, const char *text)
+{
+	struct tg_job *j = ctx;
+
+	tg_jw_kstr(tg_events_open(&j->events, "note", t_ns), "text", text);
+	tg_events_close(&j->events);
+}
+
+static int on_start_gpu(void *ctx)
+{
+	const struct tg_job *j = ctx;
+
+	return tg_gpu_helper_start(j->gpu_helper);
+}
+
 static void read_row(struct tg_job *j, unsigned flags, int64_t now)
 {
 	struct tg_reading reading;
@@ -182,11 +199,17 @@ struct tg_job *tg_job_new(const struct tg_recorder_options *o, struct tg_output 
 		.root_fd = -1,
 		.no_perf = perf && !strcmp(perf, "no"),
 		.first_entity = state->next_entity,
-		.hooks = { .birth = on_birth, .death = on_death, .value = on_value, .ctx = j },
+		.hooks = { .birth = on_birth,
+			.death = on_death,
+			.value = on_value,
+			.note = on_note,
+			.start_gpu = o->gpu_helper ? on_start_gpu : NULL,
+			.ctx = j },
 	};
 	struct tg_err err = { 0 };
 
 	j->output = output;
+	j->gpu_helper = o->gpu_helper;
 	tg_buf_init(&j->events.lines);
 	j->spans.next = state->next_span;
 	j->interval_ns = o->interval_ns;
@@ -201,8 +224,7 @@ struct tg_job *tg_job_new(const struct tg_recorder_options *o, struct tg_output 
 	if (tg_sampler_new(&j->sampler, &options, &err) < 0) {
 		/* without a sampler marks are still worth recording */
 		j->sampler = NULL;
-		tg_jw_kstr(tg_events_open(&j->events, "note", now_ns), "text", err.text);
-		tg_events_close(&j->events);
+		on_note(j, now_ns, err.text);
 	}
 	set_pace(j, now_ns);
 	say_pace(j, now_ns);

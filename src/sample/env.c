@@ -72,6 +72,8 @@ void tg_out_put(struct tg_out *out, size_t instance, size_t metric, int64_t valu
 {
 	size_t at = instance * out->source->n_metrics + metric;
 
+	if (value == TG_MISSING)
+		return;
 	out->value[at] = value;
 	out->changed |= !out->is_column[at];
 	out->is_column[at] = true;

@@ -23,6 +23,7 @@ struct opened {
 
 struct tg_sampler {
 	struct tg_env env;
+	struct tg_sampler_hooks hooks;
 	struct tg_text text, stat;
 	struct tg_oom_watch oom;
 	struct tg_whole whole;
@@ -88,6 +89,9 @@ int tg_sampler_new(
 	/* a captured tree is one of a machine with the usual units */
 	env->tick_ns = TG_NS_PER_S / (env->live ? sysconf(_SC_CLK_TCK) : 100);
 	env->page_bytes = env->live ? sysconf(_SC_PAGESIZE) : 4096;
+	s->hooks = options->hooks;
+	env->hooks = &s->hooks;
+	env->helper_cpu_ns = TG_MISSING;
 	env->text = &s->text;
 	env->stat = &s->stat;
 	env->stat_fd = -1;

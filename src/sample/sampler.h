@@ -36,6 +36,10 @@ struct tg_sampler_hooks {
 	void (*death)(void *ctx, int64_t t_ns, uint32_t entity, pid_t pid, int64_t cpu_ns);
 	/* what changed: `field` is the number in enum tg_field, which is also the one on disk */
 	void (*value)(void *ctx, int64_t t_ns, uint32_t entity, uint32_t field, int64_t value);
+	/* something that people should know about the values: a sentence without its stop */
+	void (*note)(void *ctx, int64_t t_ns, const char *text);
+	/* start the GPU helper (gpu_wire.h): our end of its socket, non-blocking, or -errno */
+	int (*start_gpu)(void *ctx);
 	void *ctx;
 };
 

@@ -20,6 +20,7 @@
 #include "base/metric.h"
 #include "sample/text.h"
 
+struct tg_sampler_hooks;
 struct tg_tree;
 struct tg_whole;
 struct tg_out;
@@ -32,6 +33,8 @@ struct tg_env {
 	int64_t tick_ns; /* unit of the times in /proc: 1 / USER_HZ */
 	int64_t page_bytes;
 	unsigned flags; /* enum tg_read_flags of this reading */
+	const struct tg_sampler_hooks *hooks;
+	int64_t helper_cpu_ns; /* CPU time of the GPU helper, as source gpu has heard; TG_MISSING */
 	struct tg_tree *tree; /* its processes, read by source tree, which comes first */
 	struct tg_whole *whole; /* its CPU time, likewise */
 	struct tg_text *text; /* for whoever is reading now; overwritten by the next one */
@@ -82,7 +85,10 @@ struct tg_out {
 
 #define TG_INSTANCES_MAX 4096
 
-/* `metric` is the number in the source's table. Sources without instances use instance 0. */
+/*
+ * `metric` is the number in the source's table. Sources without instances use instance 0. What is
+ * TG_MISSING is not put.
+ */
 void tg_out_put(struct tg_out *out, size_t instance, size_t metric, int64_t value);
 
 /* Add to what was put there in this reading, if anything was. A sum too large is missing. */

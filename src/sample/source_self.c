@@ -9,13 +9,15 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-enum { CPU, RSS };
+enum { CPU, RSS, HELPER_CPU };
 
 static const struct tg_metric metrics[] = {
 	[CPU] = { "self.cpu_ns", "ns", TG_COUNTER, TG_SCOPE_SELF, 0,
 		"CPU time of the recorder, all its threads" },
 	[RSS] = { "self.rss_bytes", "bytes", TG_GAUGE, TG_SCOPE_SELF, 0,
 		"resident memory of the recorder" },
+	[HELPER_CPU] = { "self.helper_cpu_ns", "ns", TG_COUNTER, TG_SCOPE_SELF, 0,
+		"CPU time of the process that asks the GPU driver" },
 };
 
 struct self {
@@ -41,6 +43,7 @@ static void read_self(void *state, struct tg_env *env, struct tg_out *out)
 
 	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0)
 		tg_out_put(out, 0, CPU, t.tv_sec * TG_NS_PER_S + t.tv_nsec);
+	tg_out_put(out, 0, HELPER_CPU, env->helper_cpu_ns);
 	if (s->statm_fd >= 0 && tg_text_pread(env->text, s->statm_fd) > 0 &&
 		tg_procfs_statm(env->text->data, env->text->len, &m) == 0)
 		tg_out_put(out, 0, RSS, m.resident * env->page_bytes);

@@ -281,7 +281,7 @@ static void test_bare(void)
 		unavailable += !info[i].available;
 		T_OK(info[i].available == (info[i].why[0] == '\0'));
 	}
-	T_EQ_I(unavailable, 8); /* cgroup, disk, net, nfs, lustre, infiniband, energy, psi */
+	T_EQ_I(unavailable, 9); /* cgroup, disk, net, nfs, lustre, infiniband, energy, psi, gpu */
 	tg_sampler_free(s);
 }
 
@@ -350,7 +350,7 @@ static void on_value(void *ctx, int64_t t_ns, uint32_t entity, uint32_t field, i
 static struct tg_sampler *told_sampler(const char *folder, struct told *t, bool no_args)
 {
 	struct tg_sampler_options options = {
-		.root = 100, .no_args = no_args, .hooks = { on_birth, on_death, on_value, t }
+		.root = 100, .no_args = no_args, .hooks = { on_birth, on_death, on_value, .ctx = t }
 	};
 	struct tg_sampler *s = NULL;
 
@@ -614,7 +614,8 @@ static void test_capture(void)
 
 static void test_declarations(void)
 {
-	static const char *const unit[] = { "ns", "bytes", "ops", "count", "J" };
+	static const char *const unit[] = { "ns", "bytes", "ops", "count", "pct", "W", "J", "C",
+		"MHz", "bits", "bytes/s" };
 	struct tg_sampler *s = sampler_of("container_v2", 100);
 	struct tg_source_info info[32];
 	size_t n = tg_sampler_sources(s, info, TG_ARRAY_SIZE(info));
