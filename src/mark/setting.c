@@ -156,7 +156,8 @@ void tg_setting_json(enum tg_setting_name name, const char *value, struct tg_buf
 const char *const *tg_setting_at_start(void)
 {
 	static const char *const variable[] = { "TACHOGRAPH_DIR", "TACHOGRAPH_KEEP",
-		"TACHOGRAPH_LOG", "TACHOGRAPH_PERF", "TACHOGRAPH_RUNTIME_DIR", NULL };
+		"TACHOGRAPH_LOG", "TACHOGRAPH_NVML", "TACHOGRAPH_PERF", "TACHOGRAPH_RUNTIME_DIR",
+		NULL };
 
 	return variable;
 }

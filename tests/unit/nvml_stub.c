@@ -72,6 +72,8 @@ int nvmlDeviceGetMigDeviceHandleByIndex(void *device, unsigned i, void **part);
 
 int nvmlInit_v2(void)
 {
+	if (word("file"))
+		make_file();
 	return word("no driver") ? TG_NVML_NO_DRIVER : TG_NVML_OK;
 }
 
