@@ -44,7 +44,7 @@ done
 n=0
 for pid in $tree; do
 	n=$((n + 1))
-	for file in stat statm io status cgroup; do
+	for file in stat statm io status cgroup schedstat; do
 		copy "proc/$pid/$file"
 	done
 	[ -s "$out/proc/$pid/stat" ] || { rm -rf "$out/proc/$pid"; continue; }
@@ -52,7 +52,7 @@ for pid in $tree; do
 		copy "${task#/}/children"
 	done
 	sed -i "s/(.*)/(p$n)/" "$out/proc/$pid/stat"
-	sed -i -n "s/^Name:.*/Name:\tp$n/p; /^\(State\|Tgid\|Pid\|PPid\|NSpid\|Vm\|Rss\|Hugetlb\|Threads\|Cpus_allowed_list\)/p" \
+	sed -i -n "s/^Name:.*/Name:\tp$n/p; /^\(State\|Tgid\|Pid\|PPid\|NSpid\|Vm\|Rss\|Hugetlb\|Threads\|Cpus_allowed_list\|voluntary_ctxt\|nonvoluntary_ctxt\)/p" \
 		"$out/proc/$pid/status"
 	printf 'p%d\0' "$n" >"$out/proc/$pid/cmdline"
 done

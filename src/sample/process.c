@@ -185,6 +185,8 @@ int tg_process_read(struct tg_process *p, struct tg_env *env, unsigned detail)
 	p->state = stat.state;
 	p->threads = stat.threads;
 	p->waited_ns = (stat.cutime + stat.cstime) * env->tick_ns;
+	p->faults[TG_FAULTS_MINOR] = stat.minflt + stat.cminflt;
+	p->faults[TG_FAULTS_MAJOR] = stat.majflt + stat.cmajflt;
 	/* a clock that steps back belongs to the next owner of the pid */
 	p->clock_ns = TG_MAX(p->clock_ns, own_cpu(p, env, &stat));
 	p->zombie = (p->state == 'Z' || p->state == 'X') && p->threads <= 1;

@@ -21,10 +21,13 @@
 /* The files kept open while a process is active: an open costs more than all its reads. */
 enum tg_process_file { TG_FILE_STAT, TG_FILE_STATM, TG_FILE_IO, TG_FILE_CHILDREN, TG_FILES };
 
+enum tg_faults { TG_FAULTS_MINOR, TG_FAULTS_MAJOR, TG_FAULTS };
+
 /* What a process has used up: it only grows, and goes to the parent that waits for it. */
 struct tg_usage {
 	int64_t cpu_ns; /* its own and that of children it has waited for */
 	int64_t waited_ns; /* … of that, the children's */
+	int64_t faults[TG_FAULTS]; /* as cpu_ns */
 	int64_t io[TG_IOS]; /* the same, as the kernel counts it */
 	bool io_known; /* false: we may not read it */
 };
@@ -37,6 +40,7 @@ struct tg_process {
 	char state;
 	int64_t clock_ns; /* its own CPU time, all threads, also those that have ended */
 	int64_t waited_ns; /* CPU time of children that it has waited for, to a tick each */
+	int64_t faults[TG_FAULTS]; /* page faults, with those of children that it has waited for */
 	int64_t rss_bytes, vms_bytes, anon_bytes, hwm_bytes; /* 0 for a zombie */
 	int64_t threads;
 	int64_t io[TG_IOS];

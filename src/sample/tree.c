@@ -315,6 +315,8 @@ static void add_up(struct tg_tree *t)
 	tg_usage_add(&sum, &t->carry);
 	t->carry = (struct tg_usage){ 0 };
 	to->cpu_ns = at_least(to->cpu_ns, sum.cpu_ns);
+	for (size_t i = 0; i < TG_FAULTS; i++)
+		to->faults[i] = at_least(to->faults[i], sum.faults[i]);
 	for (size_t i = 0; i < TG_IOS; i++)
 		to->io[i] = at_least(to->io[i], sum.io_known ? sum.io[i] : TG_MISSING);
 }

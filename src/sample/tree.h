@@ -17,6 +17,7 @@
 struct tg_tree_totals {
 	int64_t t_ns; /* CLOCK_MONOTONIC, as the reading of the tree began */
 	int64_t cpu_ns;
+	int64_t faults[TG_FAULTS];
 	int64_t io[TG_IOS]; /* TG_MISSING when it may be read of no process */
 	int64_t rss_bytes, vms_bytes, anon_bytes;
 	int64_t processes, threads; /* without zombies */

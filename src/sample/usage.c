@@ -9,6 +9,7 @@ struct tg_usage tg_usage_of(const struct tg_process *p)
 		.waited_ns = p->waited_ns,
 		.io_known = p->io_known };
 
+	memcpy(u.faults, p->faults, sizeof(u.faults));
 	memcpy(u.io, p->io, sizeof(u.io));
 	return u;
 }
@@ -16,6 +17,8 @@ struct tg_usage tg_usage_of(const struct tg_process *p)
 void tg_usage_add(struct tg_usage *to, const struct tg_usage *u)
 {
 	to->cpu_ns += u->cpu_ns;
+	for (size_t i = 0; i < TG_FAULTS; i++)
+		to->faults[i] += u->faults[i];
 	if (!u->io_known)
 		return;
 	to->io_known = true;
@@ -80,7 +83,8 @@ static void look_again(struct tg_process *p, struct tg_env *env)
 /*
  * CPU time and I/O are two files, read one after the other, and a child may be waited for between
  * them: the first look then shows its I/O, but its CPU time only the second. Hence the two are
- * looked for apart, and it counts as waited for when both are found.
+ * looked for apart, and it counts as waited for when both are found. Page faults are in one file
+ * with CPU time, and go with it.
  */
 bool tg_usage_settle(struct tg_process *p, const struct tg_usage *part, struct tg_env *env,
 	struct tg_usage *carry)
@@ -98,7 +102,10 @@ bool tg_usage_settle(struct tg_process *p, const struct tg_usage *part, struct t
 			take_cpu(&p->late, part);
 		if (!io)
 			take_io(&p->late, part);
-		late.cpu_ns = cpu ? 0 : part->cpu_ns;
+		if (cpu) {
+			late.cpu_ns = 0;
+			memset(late.faults, 0, sizeof(late.faults));
+		}
 		late.io_known = !io && part->io_known;
 		tg_usage_add(&p->late_used, &late);
 		tg_usage_add(carry, &late);

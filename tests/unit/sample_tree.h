@@ -8,6 +8,8 @@
 #include "base/buf.h"
 #include "base/file.h"
 
+#include "base/mem.h"
+
 static inline struct tg_sampler *sampler_at(const char *folder, pid_t root)
 {
 	struct tg_sampler_options options = { .root = root };
@@ -144,6 +146,39 @@ static inline void test_truncated(const char *machine, pid_t root, const char *p
 	tg_sampler_free(s);
 	tg_buf_release(&whole);
 	copy_remove(&c);
+}
+
+static inline int count(const struct tg_reading *r, const char *prefix)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		n += !strncmp(r->column[i].metric->name, prefix, strlen(prefix));
+	return n;
+}
+
+/* What `tachograph list` says of a source: "+" when it is there, and the reason. */
+static inline const char *said(const struct tg_sampler *s, const char *name)
+{
+	static char text[200];
+	struct tg_source_info info[32];
+	size_t n = tg_sampler_sources(s, info, TG_ARRAY_SIZE(info));
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(info[i].name, name)) {
+			snprintf(text, sizeof(text), "%s%s", info[i].available ? "+" : "",
+				info[i].why);
+			return text;
+		}
+	return "no such source";
+}
+
+static inline void run(const struct copy *c, const char *what)
+{
+	char command[800];
+
+	snprintf(command, sizeof(command), "cd '%s' && %s", c->folder, what);
+	T_EQ_I(system(command), 0);
 }
 
 #endif

@@ -12,31 +12,6 @@
 
 #include "base/mem.h"
 
-static int count(const struct tg_reading *r, const char *prefix)
-{
-	int n = 0;
-
-	for (size_t i = 0; i < r->n; i++)
-		n += !strncmp(r->column[i].metric->name, prefix, strlen(prefix));
-	return n;
-}
-
-/* What `tachograph list` says of a source: "+" when it is there, and the reason. */
-static const char *said(const struct tg_sampler *s, const char *name)
-{
-	static char text[200];
-	struct tg_source_info info[32];
-	size_t n = tg_sampler_sources(s, info, TG_ARRAY_SIZE(info));
-
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(info[i].name, name)) {
-			snprintf(text, sizeof(text), "%s%s", info[i].available ? "+" : "",
-				info[i].why);
-			return text;
-		}
-	return "no such source";
-}
-
 /* 25: each superblock once, whatever it is mounted by and however often */
 static void test_nfs(void)
 {
@@ -135,14 +110,6 @@ static void test_nfs_comes_and_goes(void)
 	s = sampler_of("bare", 60);
 	T_EQ_S(said(s, "nfs"), "/proc/PID/mountstats: No such file or directory");
 	tg_sampler_free(s);
-}
-
-static void run(const struct copy *c, const char *what)
-{
-	char command[800];
-
-	snprintf(command, sizeof(command), "cd '%s' && %s", c->folder, what);
-	T_EQ_I(system(command), 0);
 }
 
 /* 26: wherever the version has them; a sum over two mounts of one file system */
