@@ -185,9 +185,8 @@ int tg_procfs_statm(const char *text, size_t len, struct tg_statm *out)
 /* rchar: 323934931 */
 int tg_procfs_io(const char *text, size_t len, int64_t out[TG_IOS])
 {
-	static const char *const key[TG_IOS] = {
-		"rchar:", "wchar:", "syscr:", "syscw:", "read_bytes:", "write_bytes:"
-	};
+	static const char *const key[TG_IOS] = { "rchar:", "wchar:", "syscr:", "syscw:",
+		"read_bytes:", "write_bytes:", "cancelled_write_bytes:" };
 	struct tg_cursor s = tg_cursor_of(text, len), line;
 
 	for (size_t i = 0; i < TG_IOS; i++) {

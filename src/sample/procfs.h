@@ -57,8 +57,17 @@ struct tg_statm {
 };
 int tg_procfs_statm(const char *text, size_t len, struct tg_statm *out);
 
-/* /proc/PID/io, in the file's order (cancelled writes are not used) */
-enum tg_io { TG_IO_RCHAR, TG_IO_WCHAR, TG_IO_SYSCR, TG_IO_SYSCW, TG_IO_READ, TG_IO_WRITE, TG_IOS };
+/* /proc/PID/io, in the file's order */
+enum tg_io {
+	TG_IO_RCHAR,
+	TG_IO_WCHAR,
+	TG_IO_SYSCR,
+	TG_IO_SYSCW,
+	TG_IO_READ,
+	TG_IO_WRITE,
+	TG_IO_CANCELLED,
+	TG_IOS
+};
 int tg_procfs_io(const char *text, size_t len, int64_t out[TG_IOS]);
 
 /*

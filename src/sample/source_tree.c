@@ -16,6 +16,7 @@ enum {
 	ANON,
 	READ,
 	WRITE,
+	CANCELLED,
 	RCHAR,
 	WCHAR,
 	READ_OPS,
@@ -40,6 +41,9 @@ static const struct tg_metric metrics[] = {
 		"bytes fetched from storage" },
 	[WRITE] = { "tree.write_bytes", "bytes", TG_COUNTER, TG_SCOPE_JOB, 0,
 		"bytes sent, or to be sent, to storage" },
+	[CANCELLED] = { "tree.cancelled_write_bytes", "bytes", TG_COUNTER, TG_SCOPE_JOB, 0,
+		"bytes that never went to storage, since the file was cut or removed before; "
+		"counted for who did that, and still in the bytes of who wrote" },
 	[RCHAR] = { "tree.rchar_bytes", "bytes", TG_COUNTER, TG_SCOPE_JOB, 0,
 		"bytes that read calls returned, from storage, cache, pipes or elsewhere" },
 	[WCHAR] = { "tree.wchar_bytes", "bytes", TG_COUNTER, TG_SCOPE_JOB, 0,
@@ -84,6 +88,7 @@ static void read_tree(void *state, struct tg_env *env, struct tg_out *out)
 	tg_out_put(out, 0, ANON, t->anon_bytes);
 	tg_out_put(out, 0, READ, t->io[TG_IO_READ]);
 	tg_out_put(out, 0, WRITE, t->io[TG_IO_WRITE]);
+	tg_out_put(out, 0, CANCELLED, t->io[TG_IO_CANCELLED]);
 	tg_out_put(out, 0, RCHAR, t->io[TG_IO_RCHAR]);
 	tg_out_put(out, 0, WCHAR, t->io[TG_IO_WCHAR]);
 	tg_out_put(out, 0, READ_OPS, t->io[TG_IO_SYSCR]);

@@ -25,6 +25,8 @@ static void test_container(void)
 	VALUE("tree.anon_bytes", "", (18000 - 3600) * 4096);
 	/* 21: storage and system calls are different things */
 	VALUE("tree.read_bytes", "", 1048576 + 2 * 4096);
+	VALUE("tree.write_bytes", "", 323932160 + 2 * 8192);
+	VALUE("tree.cancelled_write_bytes", "", 7000 + 500); /* and not taken off those written */
 	VALUE("tree.rchar_bytes", "", 323934931 + 2 * 1000);
 	VALUE("tree.write_ops", "", 632675 + 2 * 20);
 	/* 12: a process whose I/O we may not read is counted, and not as 0 of its own */
@@ -403,6 +405,7 @@ static void test_hooks(void)
 	edit(&c, "proc/100/io", "syscw: 632675", "syscw: 632695");
 	edit(&c, "proc/100/io", "read_bytes: 1048576", "read_bytes: 1052672");
 	edit(&c, "proc/100/io", "\nwrite_bytes: 323932160", "\nwrite_bytes: 323940352");
+	edit(&c, "proc/100/io", "cancelled_write_bytes: 7000", "cancelled_write_bytes: 7500");
 	tg_sampler_read(s, 0, &r);
 	T_EQ_I(t.deaths, 1);
 	VALUE("tree.cpu_ns", "", INT64_C(16600000000));
