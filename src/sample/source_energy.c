@@ -22,9 +22,9 @@
 enum { CPU, ZONE };
 
 static const struct tg_metric metrics[] = {
-	[CPU] = { "energy.cpu_joules", "J", TG_COUNTER, TG_SCOPE_NODE, -6,
+	[CPU] = { "energy.cpu_j", "J", TG_COUNTER, TG_SCOPE_NODE, -6,
 		"energy of all processor packages of the machine" },
-	[ZONE] = { "energy.zone_joules", "J", TG_COUNTER, TG_SCOPE_NODE, -6,
+	[ZONE] = { "energy.zone_j", "J", TG_COUNTER, TG_SCOPE_NODE, -6,
 		"energy of one zone; zones may lie in one another, so no sum of them" },
 };
 

@@ -228,32 +228,32 @@ static void test_energy(void)
 
 	T_EQ_S(said(s, "energy"), "+");
 	tg_sampler_read(s, 0, &r);
-	VALUE("energy.cpu_joules", "", 300000000);
-	VALUE("energy.zone_joules", "package-0", 100000000);
-	VALUE("energy.zone_joules", "package-0 core", 60000000);
-	VALUE("energy.zone_joules", "package-0 dram", 9000000);
-	VALUE("energy.zone_joules", "package-1 dram", 8000000);
-	VALUE("energy.zone_joules", "psys", 900000000);
+	VALUE("energy.cpu_j", "", 300000000);
+	VALUE("energy.zone_j", "package-0", 100000000);
+	VALUE("energy.zone_j", "package-0 core", 60000000);
+	VALUE("energy.zone_j", "package-0 dram", 9000000);
+	VALUE("energy.zone_j", "package-1 dram", 8000000);
+	VALUE("energy.zone_j", "psys", 900000000);
 	T_EQ_I(count(&r, "energy."), 7);
 	put_file(&c, "sys/class/powercap/intel-rapl:0/energy_uj", "262143000000\n", 13);
 	tg_sampler_read(s, TG_READ_EDGE, &r);
-	VALUE("energy.cpu_joules", "", INT64_C(262343000000));
+	VALUE("energy.cpu_j", "", INT64_C(262343000000));
 	for (int i = 1; i <= 3; i++) { /* as often as it likes */
 		put_file(&c, "sys/class/powercap/intel-rapl:0/energy_uj", "50\n", 3);
 		tg_sampler_read(s, 0, &r);
-		VALUE("energy.zone_joules", "package-0", i * range + 50);
+		VALUE("energy.zone_j", "package-0", i * range + 50);
 		put_file(&c, "sys/class/powercap/intel-rapl:0/energy_uj", "70\n", 3);
 		tg_sampler_read(s, 0, &r);
-		VALUE("energy.cpu_joules", "", i * range + 70 + 200000000);
+		VALUE("energy.cpu_j", "", i * range + 70 + 200000000);
 		put_file(&c, "sys/class/powercap/intel-rapl:0/energy_uj", "262143000000\n", 13);
 		tg_sampler_read(s, 0, &r);
 	}
 	/* a package that cannot be read is not nothing */
 	put_file(&c, "sys/class/powercap/intel-rapl:1/energy_uj", "", 0);
 	tg_sampler_read(s, 0, &r);
-	MISSING("energy.cpu_joules", "");
-	MISSING("energy.zone_joules", "package-1");
-	VALUE("energy.zone_joules", "package-0", 3 * range + INT64_C(262143000000));
+	MISSING("energy.cpu_j", "");
+	MISSING("energy.zone_j", "package-1");
+	VALUE("energy.zone_j", "package-0", 3 * range + INT64_C(262143000000));
 	tg_sampler_free(s);
 	copy_remove(&c);
 }
@@ -273,8 +273,8 @@ static void test_energy_of_amd(void)
 	s = sampler_at(c.folder, 600);
 	T_EQ_S(said(s, "energy"), "+");
 	tg_sampler_read(s, 0, &r);
-	VALUE("energy.cpu_joules", "", 3000);
-	VALUE("energy.zone_joules", "socket-1", 2000);
+	VALUE("energy.cpu_j", "", 3000);
+	VALUE("energy.zone_j", "socket-1", 2000);
 	T_EQ_I(count(&r, "energy."), 3);
 	tg_sampler_free(s);
 	run(&c, "rm -r sys/class/hwmon");
