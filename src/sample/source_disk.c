@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Disks, from /proc/diskstats. What goes through several layers counts once: only devices that
- * stand on no other (no partitions, no LVM, no RAID, no loop) are columns.
+ * stand on no other (no partitions, no LVM, no RAID, no loop) are columns. A disk that NVMe
+ * reaches on several paths (nvme0c0n1, nvme0c1n1) has one of its own (nvme0n1); with
+ * older kernels that one counts nothing, and then what its paths have counted is added up.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -47,16 +49,23 @@ static const char *skip_pair(const char *p, char letter)
 static bool is_made_of_others(const char *name)
 {
 	static const char *const prefix[] = { "loop", "ram", "zram", "zd", "sr", "fd" };
-	const char *p;
 
 	for (size_t i = 0; i < TG_ARRAY_SIZE(prefix); i++)
 		if (!strncmp(name, prefix[i], strlen(prefix[i])))
 			return true;
-	if (strncmp(name, "nvm", 3) != 0)
+	return false;
+}
+
+/* nvme0c1n1: one path of several to nvme0n1, which is put into `disk`. False: it is no path. */
+static bool is_path(const char *name, char *disk, size_t size)
+{
+	const char *c = !strncmp(name, "nvm", 3) ? skip_pair(name + 3, 'e') : NULL;
+	const char *n = skip_pair(c, 'c'), *end = skip_pair(n, 'n');
+
+	if (!end || *end)
 		return false;
-	/* nvme0c1n1: one path of several to nvme0n1 */
-	p = skip_pair(skip_pair(skip_pair(name + 3, 'e'), 'c'), 'n');
-	return p && !*p;
+	snprintf(disk, size, "%.*s%s", (int)(c - name), name, n);
+	return true;
 }
 
 static int found(void *ctx, const char *name)
@@ -103,10 +112,28 @@ static int open_disk(struct tg_env *env, void **state, char *why, size_t why_siz
 	return 0;
 }
 
+/* A disk's own figures, once it has any, stand instead of those of its paths. */
+enum { HAS_OWN = 1 << 0 };
+
+static void put(struct tg_out *out, const char *name, const struct tg_disk_line *line, bool own)
+{
+	void (*give)(struct tg_out *, size_t, size_t, int64_t) = own ? tg_out_put : tg_out_add;
+	size_t i = tg_out_instance(out, name);
+
+	if (i == SIZE_MAX)
+		return;
+	give(out, i, READ, line->sectors_read * SECTOR_BYTES);
+	give(out, i, WRITE, line->sectors_written * SECTOR_BYTES);
+	give(out, i, READ_OPS, line->reads);
+	give(out, i, WRITE_OPS, line->writes);
+	give(out, i, BUSY, line->busy_ms * TG_NS_PER_MS);
+}
+
 static void read_disk(void *state, struct tg_env *env, struct tg_out *out)
 {
 	struct disk *d = state;
 	struct tg_disk_line line;
+	char disk[sizeof(line.name)];
 	struct tg_cursor s;
 
 	if (tg_text_pread(env->text, d->fd) <= 0)
@@ -114,22 +141,26 @@ static void read_disk(void *state, struct tg_env *env, struct tg_out *out)
 	s = tg_cursor_of(env->text->data, env->text->len);
 	tg_names_rewind(&d->known);
 	while (tg_procfs_disk_next(&s, &line)) {
-		struct tg_name *known = tg_names_find(&d->known, line.name);
-		size_t i;
+		struct tg_name *known;
 
+		if (is_path(line.name, disk, sizeof(disk))) {
+			known = tg_names_find(&d->known, disk);
+			if (!known || !(known->facts & HAS_OWN))
+				put(out, disk, &line, false);
+			continue;
+		}
+		known = tg_names_find(&d->known, line.name);
 		if (!known) {
 			known = tg_names_add(&d->known, line.name);
 			if (!known)
 				return;
 			known->counted = is_whole(env, line.name);
 		}
-		if (!known->counted || (i = tg_out_instance(out, line.name)) == SIZE_MAX)
+		if (!known->counted)
 			continue;
-		tg_out_put(out, i, READ, line.sectors_read * SECTOR_BYTES);
-		tg_out_put(out, i, WRITE, line.sectors_written * SECTOR_BYTES);
-		tg_out_put(out, i, READ_OPS, line.reads);
-		tg_out_put(out, i, WRITE_OPS, line.writes);
-		tg_out_put(out, i, BUSY, line.busy_ms * TG_NS_PER_MS);
+		if (line.reads || line.writes)
+			known->facts |= HAS_OWN;
+		put(out, line.name, &line, known->facts & HAS_OWN);
 	}
 }
 

@@ -173,14 +173,37 @@ static void test_devices(void)
 	char names[512];
 
 	tg_sampler_read(s, 0, &r);
-	T_EQ_I(sum(&r, "disk.read_ops", names, sizeof(names)), 1000 + 300 + 40 + 41 + 5);
-	T_EQ_S(names, "nvme0n1 nvme1n1 sda sdb cciss/c0d0 ");
+	T_EQ_I(sum(&r, "disk.read_ops", names, sizeof(names)), 1000 + 300 + 70 + 30 + 40 + 41 + 5);
+	T_EQ_S(names, "nvme0n1 nvme1n1 nvme2n1 sda sdb cciss/c0d0 ");
 	/* fields grew from 11 to 15 to 17: the first ones are the same */
 	VALUE("disk.write_bytes", "sda", 30 * 16 * 512);
 	VALUE("disk.write_bytes", "nvme0n1", 500 * 16 * 512);
+	/* a disk of several paths, of which an older kernel counts only those */
+	VALUE("disk.read_bytes", "nvme2n1", (560 + 240) * 512);
+	VALUE("disk.busy_ns", "nvme2n1", 900 * TG_NS_PER_MS);
 	T_EQ_I(sum(&r, "net.rx_bytes", names, sizeof(names)), 2000 + 3000 + 4000 + 9000);
 	T_EQ_S(names, "eth0 eth1 eth2 wlan0 ");
 	tg_sampler_free(s);
+}
+
+/* 23: where a disk of several paths counts for itself, its paths are left out, whatever comes first
+ */
+static void test_paths(void)
+{
+	struct copy c = copy_of("workstation");
+	struct tg_sampler *s = sampler_at(c.folder, 500);
+	struct tg_reading r;
+
+	for (int i = 0; i < 3; i++) {
+		tg_sampler_read(s, 0, &r);
+		VALUE("disk.read_ops", "nvme1n1", 300);
+		VALUE("disk.read_ops", "nvme2n1", i < 1 ? 100 : 101);
+		T_OK(!has_column(&r, "disk.read_ops", "nvme2c2n1"));
+		if (i == 0)
+			edit(&c, "proc/diskstats", "nvme2n1 0 0 0", "nvme2n1 101 0 808");
+	}
+	tg_sampler_free(s);
+	copy_remove(&c);
 }
 
 /* In a container there is no device: its veth is what it has, its inner bridge is not. */
@@ -652,6 +675,7 @@ int main(void)
 	test_cgroup_v1();
 	test_cgroup_moves();
 	test_devices();
+	test_paths();
 	test_container_in_container();
 	test_hotplug();
 	test_resets();
