@@ -43,6 +43,9 @@ static const struct wish wishes[] = {
 	{ "disk.write_bytes", WANT_RISE, FIELD(disk_write_bytes), 1 },
 	{ "net.rx_bytes", WANT_RISE, FIELD(net_rx_bytes), 1 },
 	{ "net.tx_bytes", WANT_RISE, FIELD(net_tx_bytes), 1 },
+	{ "nfs.wire_read_bytes", WANT_RISE, FIELD(nfs_read_bytes), 1 },
+	{ "nfs.wire_write_bytes", WANT_RISE, FIELD(nfs_write_bytes), 1 },
+	{ "energy.cpu_j", WANT_RISE, FIELD(energy_j), 1 },
 	{ "cgroup.throttled_ns", WANT_RISE, FIELD(throttled_s), 1e-9 },
 };
 
@@ -522,8 +525,8 @@ static void fill_unknown(struct tg_totals *t)
 	t->cores_mean = t->cores_max = t->cores_allowed = t->memory_limit_bytes = NAN;
 	t->rss_begin_bytes = t->mem_retained_bytes = NAN;
 	/* no source gives these yet; `show --json` has them as null */
-	t->pss_peak_bytes = t->nfs_read_bytes = t->nfs_write_bytes = t->unattributed_cpu_s = NAN;
-	t->gpu_util_mean_pct = t->gpu_mem_peak_bytes = t->energy_j = NAN;
+	t->pss_peak_bytes = t->unattributed_cpu_s = NAN;
+	t->gpu_util_mean_pct = t->gpu_mem_peak_bytes = NAN;
 }
 
 static double limit_at(const struct tg_steps *steps, int64_t t_ns, double factor)

@@ -26,9 +26,9 @@ struct tg_totals {
 	double read_ops, write_ops;
 	double disk_read_bytes, disk_write_bytes; /* of all disks of the machine */
 	double net_rx_bytes, net_tx_bytes; /* of the machine's devices */
-	double nfs_read_bytes, nfs_write_bytes;
+	double nfs_read_bytes, nfs_write_bytes; /* of the machine, over the wire */
 	double gpu_util_mean_pct, gpu_mem_peak_bytes;
-	double energy_j;
+	double energy_j; /* of the machine's processors */
 	double throttled_s;
 	double unattributed_cpu_s;
 	int64_t samples, missed;
