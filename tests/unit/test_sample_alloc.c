@@ -5,7 +5,7 @@
  */
 #include "tap.h"
 
-#include "sample_util.h"
+#include "sample_tree.h"
 
 static int n_allocations;
 
@@ -63,6 +63,25 @@ static void end_all(void *ctx, uint32_t entity, pid_t pid, const char *comm)
 	kill(pid, SIGKILL);
 }
 
+/* What this machine does not have: NFS, Lustre, InfiniBand, energy. */
+static void test_devices(void)
+{
+	struct tg_sampler *s = sampler_of("cluster", 600);
+	struct tg_reading r;
+	unsigned generation;
+
+	for (int i = 0; i < 2; i++)
+		tg_sampler_read(s, TG_READ_REFRESH, &r);
+	n_allocations = 0;
+	generation = r.generation;
+	for (int i = 0; i < 10; i++)
+		tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(n_allocations, 0);
+	T_EQ_I(r.generation, generation);
+	T_OK(has_column(&r, "nfs.ops", "/home"));
+	tg_sampler_free(s);
+}
+
 int main(void)
 {
 	static const unsigned flags[] = { 0, TG_READ_EDGE, TG_READ_REFRESH, 0 };
@@ -88,5 +107,6 @@ int main(void)
 	tg_sampler_alive(s, end_all, NULL);
 	finish(&c);
 	tg_sampler_free(s);
+	test_devices();
 	return t_done();
 }
