@@ -78,8 +78,11 @@ for dir in /sys/class/net/*; do
 	[ -e "$dir" ] || continue
 	mkdir -p "$out$dir"
 	: >"$out$dir/.keep"
-	for mark in device bridge brport bonding_slave; do
+	for mark in device bridge brport; do
 		[ ! -e "$dir/$mark" ] || { mkdir -p "$out$dir/$mark" && : >"$out$dir/$mark/.keep"; }
+	done
+	for lower in "$dir"/lower_*; do # what it stands on; which, is not asked
+		[ ! -e "$lower" ] || { mkdir -p "$out$dir/lower_x" && : >"$out$dir/lower_x/.keep"; }
 	done
 done
 

@@ -3,7 +3,7 @@
  * Network interfaces, from /proc/ROOT/net/dev: those of the network namespace that the tree lives
  * in. These are the devices' figures, not the processes'. What passes through several interfaces
  * counts once: where there are real devices only those are columns; in a container, which has
- * none, all but bridges, their ports and members of a bond.
+ * none, all but bridges, their ports, and what stands on others, such as a VLAN or a bond.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,6 +47,25 @@ static bool exists(const struct tg_env *env, const char *name, const char *what)
 	return fstatat(env->root_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+static int is_lower(void *ctx, const char *entry)
+{
+	(void)ctx;
+	return !strncmp(entry, "lower_", 6);
+}
+
+/* Does it stand on others of this namespace? They have counted what it counts. */
+static bool has_lower(const struct tg_env *env, const char *name)
+{
+	int dir = tg_env_open(env, "sys/class/net/%s", name);
+	bool found;
+
+	if (dir < 0)
+		return false;
+	found = tg_entries_each(dir, is_lower, NULL) == 1;
+	close(dir);
+	return found;
+}
+
 static bool begins(const char *name, const char *with)
 {
 	return !strncmp(name, with, strlen(with));
@@ -65,8 +84,7 @@ static unsigned facts_of(const struct net *n, const struct tg_env *env, const ch
 			       : 0;
 	if (exists(env, name, "device"))
 		facts |= IS_DEVICE;
-	if (exists(env, name, "bridge") || exists(env, name, "brport") ||
-		exists(env, name, "bonding_slave"))
+	if (exists(env, name, "bridge") || exists(env, name, "brport") || has_lower(env, name))
 		facts |= IS_PART;
 	return facts;
 }

@@ -206,7 +206,10 @@ static void test_paths(void)
 	copy_remove(&c);
 }
 
-/* In a container there is no device: its veth is what it has, its inner bridge is not. */
+/*
+ * 27: in a container there is no device: its veths are what it has. An inner bridge and its port
+ * are not, nor a VLAN or a bond, which stand on those.
+ */
 static void test_container_in_container(void)
 {
 	struct copy c = copy_of("container_v2");
@@ -216,19 +219,14 @@ static void test_container_in_container(void)
 
 	edit(&c, "proc/100/net/dev", "    lo:",
 		"docker0: 5 1 0 0 0 0 0 0 5 1 0 0 0 0 0 0\nveth9: 6 1 0 0 0 0 0 0 6 1 0 0 0 0 0 0\n"
-		"    lo:");
-	for (int i = 0; i < 2; i++) {
-		static const char *const what[] = { "docker0/bridge", "veth9/brport" };
-		char command[256];
-
-		snprintf(command, sizeof(command), "mkdir -p '%s/sys/class/net/%s'", c.folder,
-			what[i]);
-		T_EQ_I(system(command), 0);
-	}
+		"bond0: 8 1 0 0 0 0 0 0 8 1 0 0 0 0 0 0\neth1: 8 1 0 0 0 0 0 0 8 1 0 0 0 0 0 0\n"
+		"eth0.7: 9 1 0 0 0 0 0 0 9 1 0 0 0 0 0 0\n    lo:");
+	run(&c, "cd sys/class/net && mkdir -p docker0/bridge veth9/brport bond0/lower_eth1 "
+		"eth1/upper_bond0 eth1/bonding_slave eth0.7/lower_eth0");
 	s = sampler_at(c.folder, 100);
 	tg_sampler_read(s, 0, &r);
-	T_EQ_I(sum(&r, "net.rx_bytes", names, sizeof(names)), 200513349);
-	T_EQ_S(names, "eth0 ");
+	T_EQ_I(sum(&r, "net.rx_bytes", names, sizeof(names)), 8 + 200513349);
+	T_EQ_S(names, "eth1 eth0 ");
 	tg_sampler_free(s);
 	copy_remove(&c);
 }
