@@ -57,7 +57,8 @@ def _parser(word: str) -> argparse.ArgumentParser:
     place.add_argument("--user", action="store_true", help="for the user")
     place.add_argument("--sys-prefix", action="store_true", help=f"{where} {sys.prefix}")
     place.add_argument("--prefix", metavar="P", help=f"{where} P/share/jupyter/kernels")
-    parser.add_argument("--name", metavar="N", help="name of the recorded kernel (tachograph)")
+    parser.add_argument("--name", metavar="N", help="name of the recorded kernel (tachograph" + (
+        ", or tachograph-NAME where NAME is not python3)" if word == "install" else ")"))
     if word == "install":
         parser.add_argument("--kernel", metavar="NAME", default="python3",
                             help="the kernel to run and record (python3)")
@@ -118,6 +119,20 @@ def _name(text: str) -> str:
     return name
 
 
+def _own_name(kernel: str) -> str:
+    """What the recorded kernel is called unless the user says, so that each has one of its own."""
+    name = kernel.lower()
+    if name == "python3":
+        return "tachograph"
+    return name if re.match(r"tachograph(-|$)", name) else f"tachograph-{name}"
+
+
+def _behind(spec: dict[str, Any]) -> str:
+    """The folder of the kernelspec that a recorded kernel runs, "" where it names none."""
+    argv = spec["argv"]
+    return argv[argv.index("--spec") + 1] if "--spec" in argv[:-1] else ""
+
+
 def _refuse_others(target: str) -> None:
     """What is there already must be ours, or nothing."""
     if os.path.isdir(target) and os.listdir(target) and not _is_ours(_load(target)):
@@ -159,10 +174,9 @@ def _inner(name: str, target: str, in_place: bool) -> tuple[str, dict[str, Any]]
     for _ in range(DEPTH_MAX):
         if not _is_ours(spec):
             return folder, spec
-        argv = spec["argv"]
-        if "--spec" not in argv[:-1]:
+        folder = _behind(spec)
+        if not folder:
             break
-        folder = argv[argv.index("--spec") + 1]
         try:
             spec = KernelSpec.from_resource_dir(folder).to_dict()
         except (OSError, ValueError):
@@ -176,11 +190,13 @@ def _install(options: argparse.Namespace) -> None:
         raise Refused("the executable is not installed beside this package and not on PATH")
     if options.in_place and options.name:
         raise Misused("--in-place keeps the kernel's own name: leave --name out")
-    name = _name(options.kernel if options.in_place else options.name or "tachograph")
+    name = _name(options.kernel if options.in_place 
+                 else options.name or _own_name(options.kernel))
     target = os.path.join(_kernels_folder(options), name)
     if os.path.islink(target):
         raise Refused(f"{target} is a link: remove it, or choose another --name")
-    replaced = _replaced(_load(target))
+    before = _load(target)
+    replaced = _replaced(before)
     folder, inner = _inner(options.kernel, target, options.in_place)
     if os.path.realpath(folder) != os.path.realpath(target) or not options.in_place:
         _refuse_others(target)
@@ -222,7 +238,11 @@ def _install(options: argparse.Namespace) -> None:
         "metadata": _metadata(inner, replaced),
     } | ({"kernel_protocol_version": inner["kernel_protocol_version"]}
          if inner.get("kernel_protocol_version") else {}))
-    print(f'installed kernel {name}, "{shown}", in {target}; it runs and records {options.kernel}')
+    said = f'installed kernel {name}, "{shown}", in {target}; it runs and records {options.kernel}'
+    if _is_ours(before) and (before.get("display_name") != shown
+                             or _behind(before) not in ("", os.path.abspath(folder))):
+        said += f"; it replaces {before.get('display_name') or name}"
+    print(said)
 
 
 def _uninstall(options: argparse.Namespace) -> None:
@@ -235,7 +255,10 @@ def _uninstall(options: argparse.Namespace) -> None:
         places = KernelSpecManager().kernel_dirs
     found = [os.path.join(place, name) for place in places if _load(os.path.join(place, name))]
     if not found:
-        raise Refused(f"there is no kernel {name} in {' or '.join(places)}")
+        ours = sorted({one for place in places if os.path.isdir(place)
+                       for one in os.listdir(place) if _is_ours(_load(os.path.join(place, one)))})
+        raise Refused(f"there is no kernel {name} in {' or '.join(places)}; recorded kernels "
+                      f"there: {', '.join(ours) or 'none'}")
     target = found[0]
     if not _is_ours(_load(target)) or os.path.islink(target):
         raise Refused(f"{target} is not a kernel of tachograph: it stays")

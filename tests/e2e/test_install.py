@@ -110,7 +110,7 @@ def test_install_python3_by_default(tmp_path):
 def test_every_way_to_say_install(kernels, place, argv):
     result = run(*argv, "--kernel", "calm", "--user", env=place)
     assert (result.returncode, result.stderr) == (0, "")
-    assert "--spec" in spec_of(kernels / "tachograph")["argv"]
+    assert "--spec" in spec_of(kernels / "tachograph-calm")["argv"]
 
 
 def test_in_place_and_back(kernels, place):
@@ -130,10 +130,28 @@ def test_in_place_and_back(kernels, place):
 
 
 def test_uninstall(kernels, place):
+    """By name; where there is none of that name, which there are."""
     assert install("--kernel", "calm", "--user", **place).returncode == 0
     result = install("uninstall", "--user", **place)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == (f"tachograph uninstall: there is no kernel tachograph in {kernels}; "
+                             "recorded kernels there: tachograph-calm\n")
+    result = install("uninstall", "--user", "--name", "tachograph-calm", **place)
     assert (result.returncode, result.stderr) == (0, "")
     assert sorted(p.name for p in kernels.iterdir()) == ["calm"]
+
+
+def test_each_kernel_has_a_name_of_its_own(kernels, place):
+    """None takes the place of another unasked; one that does says of which."""
+    for args in ([], ["--kernel", "calm"], ["--kernel", "tachograph-calm"]):
+        result = install("--user", *args, **place)
+        assert (result.returncode, result.stderr) == (0, "")
+        assert "replaces" not in result.stdout
+    assert sorted(p.name for p in kernels.iterdir()) == ["calm", "tachograph", "tachograph-calm"]
+    assert spec_of(kernels / "tachograph")["display_name"] == "tachograph (Python 3)"
+    again = install("--user", "--kernel", "calm", "--name", "tachograph", **place)
+    assert (again.returncode, again.stderr) == (0, "")
+    assert again.stdout.endswith("records calm; it replaces tachograph (Python 3)\n")
 
 
 @pytest.mark.parametrize("args, status, sentence", [
@@ -150,7 +168,7 @@ def test_uninstall(kernels, place):
     (["uninstall", "bogus"], 2, "unrecognized arguments: bogus"),
     (["--prefix", "/proc/nowhere", "--kernel", "calm"], 1, "/proc/nowhere"),
     (["uninstall", "--name", "calm"], 1, "is not a kernel of tachograph: it stays"),
-    (["uninstall", "--name", "absent"], 1, "there is no kernel absent"),
+    (["uninstall", "--name", "absent"], 1, "recorded kernels there: none"),
 ])
 def test_refusals_are_one_sentence(kernels, place, args, status, sentence):
     scope = [] if "--prefix" in args else ["--user"]
@@ -173,7 +191,7 @@ def test_beside_a_kernel_in_place(kernels, place):
     assert install("--kernel", "calm", "--user", "--in-place", **place).returncode == 0
     result = install("--kernel", "calm", "--user", **place)
     assert (result.returncode, result.stderr) == (0, "")
-    spec = spec_of(kernels / "tachograph")
+    spec = spec_of(kernels / "tachograph-calm")
     assert spec["argv"][spec["argv"].index("--spec") + 1] == str(kernels / "calm")
     assert spec["display_name"] == "tachograph (Calm)"
     assert install("uninstall", "--name", "calm", "--user", **place).returncode == 0
