@@ -51,6 +51,7 @@ struct tg_source_row {
 struct tg_command {
 	enum tg_where where;
 	const char *cwd; /* relative names start here; NULL: the current folder */
+	const char *home; /* what `~` at a name's beginning stands for; NULL: itself */
 	const char *file; /* the recording that is meant where none is named; NULL: none */
 	const char *folder; /* or else the newest one in here; NULL: none */
 	const char *why; /* a sentence when both are NULL or `file` is not there, or NULL */

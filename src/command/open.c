@@ -15,8 +15,12 @@
 
 void tg_resolve(const struct tg_command *c, const char *name, struct tg_buf *out)
 {
-	if (c->cwd && name[0] != '/')
+	if (c->home && name[0] == '~' && (name[1] == '/' || !name[1])) {
+		tg_buf_adds(out, c->home);
+		name++;
+	} else if (c->cwd && name[0] != '/') {
 		tg_buf_addf(out, "%s/", c->cwd);
+	}
 	tg_buf_adds(out, name);
 }
 

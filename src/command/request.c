@@ -242,12 +242,13 @@ static void read_request(struct request *q)
 {
 	const struct tg_json *recorder = tg_json_get(q->json, "recorder");
 	const struct tg_json *kernel = tg_json_get(q->json, "kernel");
-	const char *cwd = tg_json_str(tg_json_get(kernel, "cwd"), NULL);
+	const char *cwd = tg_json_str(tg_json_get(kernel, "cwd"), NULL), *home = getenv("HOME");
 
 	q->settings = tg_json_get(q->json, "settings");
 	q->c = (struct tg_command){
 		.where = TG_IN_NOTEBOOK,
 		.cwd = cwd && cwd[0] == '/' ? cwd : NULL,
+		.home = home && home[0] == '/' ? home : NULL, /* no shell has seen the names */
 		.file = tg_json_str(tg_json_get(recorder, "file"), NULL),
 		.why = tg_json_str(tg_json_get(q->json, "why"), NULL),
 		.socket = tg_json_str(tg_json_get(recorder, "socket"), NULL),

@@ -51,7 +51,7 @@ bool tg_is_recording(const char *name);
  */
 size_t tg_list_folder(struct tg_command *c, const char *name, char ***file);
 
-/* `name` as seen from the folder of whoever asked. */
+/* `name` as seen from the folder of whoever asked; `~` and `~/x` are of c->home, `~user` is not. */
 void tg_resolve(const struct tg_command *c, const char *name, struct tg_buf *out);
 
 /*

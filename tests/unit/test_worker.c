@@ -469,6 +469,33 @@ static void test_tacho(void)
 }
 
 /* What an answer sets, as the worker wrote it; NULL: nothing. */
+/* No shell has seen the names of files in a magic: `~` is the home, `~user` a name as others. */
+static void test_home(void)
+{
+	char *before = getenv("HOME") ? tg_xstrdup(getenv("HOME")) : NULL;
+	struct got g;
+
+	T_EQ_I(mkdir(run_path("home"), 0700), 0);
+	setenv("HOME", run_path("home"), 1);
+	prints("%tacho export -o ~/x.csv", "Exported to ~/x.csv\n");
+	T_EQ_I(unlink(run_path("home/x.csv")), 0);
+	T_EQ_I(rename(run_path("run.tacho"), run_path("home/run.tacho")), 0);
+	g = magic("%tacho show ~/run.tacho --span 1");
+	T_EQ_S(g.err.data, "");
+	T_OK(strstr(g.out.data, "300 MB") != NULL);
+	got_release(&g);
+	T_EQ_I(rename(run_path("home/run.tacho"), run_path("run.tacho")), 0);
+	prints("%tacho export -o ~x.csv", "Exported to ~x.csv\n");
+	T_EQ_I(unlink(run_path("~x.csv")), 0);
+	setenv("HOME", "", 1);
+	complains("%tacho export -o ~/x.csv", "Cannot write ~/x.csv: No such file or directory\n");
+	T_EQ_I(rmdir(run_path("home")), 0);
+	unsetenv("HOME");
+	if (before)
+		setenv("HOME", before, 1);
+	free(before);
+}
+
 static void check_set(const char *code, const char *want, const char *err)
 {
 	struct got g = magic(code);
@@ -839,6 +866,7 @@ int main(void)
 	test_to_variable();
 	test_fifo_is_file();
 	test_tacho();
+	test_home();
 	test_set();
 	test_set_list();
 	test_cell_end();
