@@ -2,6 +2,8 @@
 """What people start kernels with: nbclient, papermill, a Jupyter server, the console, widgets."""
 
 import os
+import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -61,6 +63,23 @@ def test_papermill_stops_at_a_death(place, tmp_path):
                                    progress_bar=False)
     text = (tmp_path / "out.ipynb").read_text()
     assert "exited with code 7" in text
+
+
+def test_commands_of_the_tutorial(tmp_path):
+    """They run as they are written, and each leaves a recording that is called after the kernel."""
+    text = (pathlib.Path(__file__).parents[2] / "docs/tutorial.md").read_text()
+    lines = re.search(r"^## Without a browser$.*?^```sh\n(.*?)^```$", text, re.M | re.S)[1].splitlines()
+    assert [line.split()[0:2] for line in lines] == [
+        ["jupyter", "execute"], ["jupyter", "nbconvert"], ["papermill", "-k"]]
+    nbformat.write(notebook("6 * 7", kernel="python3"), tmp_path / "analysis.ipynb")
+    for n, line in enumerate(lines):
+        subprocess.run(line, shell=True, check=True, cwd=tmp_path, capture_output=True, timeout=LONG,
+                       env={**os.environ, "TACHOGRAPH_DIR": str(tmp_path / str(n))})
+        names = [p.name for p in (tmp_path / str(n)).glob("*.tacho")]
+        assert len(names) == 1 and names[0].startswith("python3-"), (line, names)
+    for name in ("executed", "converted", "filled"):
+        done = nbformat.read(tmp_path / f"{name}.ipynb", 4)
+        assert done.cells[0].outputs[0].data["text/plain"] == "42"
 
 
 # ---- a Jupyter server, as its clients see it ----
