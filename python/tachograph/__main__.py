@@ -20,8 +20,8 @@ def main() -> int:
         print("tachograph: the executable is not installed beside this package and not on PATH",
               file=sys.stderr)
         return 127
-    if args[:1] == ["kernel"] and "--python" not in args:
-        args += ["--python", sys.executable]
+    if args[:1] == ["kernel"]:  # in front: one that is said goes before, and the end is not ours
+        args[1:1] = ["--python", sys.executable]
     try:
         os.execv(exe, [exe, *args])
     except OSError as error:

@@ -227,6 +227,7 @@ def _install(options: argparse.Namespace) -> None:
             "--python", sys.executable]
     if options.in_place:
         argv += ["--report", "none"]
+    argv.append("--")  # what a client appends is for the inner kernel
     _save(target, {
         "argv": argv,
         "display_name": shown,

@@ -8,18 +8,28 @@
 
 #define OPTIONS_MAX 16
 
+const char *tg_option_near(const char *arg, const struct tg_option *option, size_t n)
+{
+	const char *names[OPTIONS_MAX], *near;
+	struct tg_buf name = TG_BUF_INIT;
+
+	if (strncmp(arg, "--", 2))
+		return NULL;
+	for (size_t i = 0; i < n && i < OPTIONS_MAX; i++)
+		names[i] = option[i].name;
+	tg_buf_add(&name, arg + 2, strcspn(arg + 2, "="));
+	near = name.len ? tg_nearest(name.data, names, TG_MIN(n, (size_t)OPTIONS_MAX)) : NULL;
+	tg_buf_release(&name);
+	return near;
+}
+
 static int unknown_option(
 	struct tg_command *c, const char *arg, const struct tg_option *option, size_t n)
 {
-	const char *names[OPTIONS_MAX];
+	const char *near = tg_option_near(arg, option, n);
 	struct tg_buf shown = TG_BUF_INIT;
-	const char *near = NULL;
 
-	for (size_t i = 0; i < n && i < OPTIONS_MAX; i++)
-		names[i] = option[i].name;
 	tg_plain(&shown, arg, 40);
-	if (!strncmp(arg, "--", 2))
-		near = tg_nearest(arg + 2, names, TG_MIN(n, (size_t)OPTIONS_MAX));
 	if (near)
 		tg_err_set(&c->err, -EINVAL, "There is no option %s; did you mean --%s?",
 			shown.data, near);
@@ -33,6 +43,8 @@ static const struct tg_option *find(
 	const char *arg, const struct tg_option *option, size_t n, char **attached)
 {
 	*attached = NULL;
+	if (arg[0] != '-')
+		return NULL;
 	for (size_t i = 0; i < n; i++) {
 		size_t len = strlen(option[i].name);
 
@@ -47,6 +59,40 @@ static const struct tg_option *find(
 		}
 	}
 	return NULL;
+}
+
+/* Take the option o, argv[*at] with `value` attached or NULL, and what it needs behind it. */
+static int take(struct tg_command *c, int argc, char **argv, const struct tg_option *o, char *value,
+	int *at)
+{
+	if (o->given)
+		*o->given = true;
+	if (!o->value && value) {
+		tg_err_set(&c->err, -EINVAL, "--%s takes no value", o->name);
+		return TG_WORD_USAGE;
+	}
+	if (!o->value)
+		return TG_WORD_OK;
+	if (!value && *at + 1 < argc)
+		value = argv[++*at];
+	if (!value) {
+		tg_err_set(&c->err, -EINVAL, "%.40s needs a value", argv[*at]);
+		return TG_WORD_USAGE;
+	}
+	*o->value = value;
+	return TG_WORD_OK;
+}
+
+int tg_options_first(struct tg_command *c, int argc, char **argv, const struct tg_option *option,
+	size_t n, int *rest)
+{
+	const struct tg_option *o;
+	char *value;
+
+	for (*rest = 1; *rest < argc && (o = find(argv[*rest], option, n, &value)); ++*rest)
+		if (take(c, argc, argv, o, value, rest))
+			return TG_WORD_USAGE;
+	return TG_WORD_OK;
 }
 
 int tg_options(
@@ -70,21 +116,8 @@ int tg_options(
 		o = find(argv[i], option, n, &value);
 		if (!o)
 			return unknown_option(c, argv[i], option, n);
-		if (o->given)
-			*o->given = true;
-		if (!o->value && value) {
-			tg_err_set(&c->err, -EINVAL, "--%s takes no value", o->name);
+		if (take(c, *argc, argv, o, value, &i))
 			return TG_WORD_USAGE;
-		}
-		if (!o->value)
-			continue;
-		if (!value && i + 1 < *argc)
-			value = argv[++i];
-		if (!value) {
-			tg_err_set(&c->err, -EINVAL, "%.40s needs a value", argv[i]);
-			return TG_WORD_USAGE;
-		}
-		*o->value = value;
 	}
 	while (i < *argc)
 		argv[kept++] = argv[i++];

@@ -40,6 +40,16 @@ struct tg_option {
 int tg_options(
 	struct tg_command *c, int *argc, char **argv, const struct tg_option *option, size_t n);
 
+/*
+ * Take the options at the front of argv, up to the first argument that is none of them, `--`
+ * included: argv[*rest], or *rest == argc. Returns 0, or TG_WORD_USAGE with a sentence.
+ */
+int tg_options_first(struct tg_command *c, int argc, char **argv, const struct tg_option *option,
+	size_t n, int *rest);
+
+/* The name of the option that `arg`, "--nmae=x", may have meant; or NULL. */
+const char *tg_option_near(const char *arg, const struct tg_option *option, size_t n);
+
 /* ---- recordings ---- */
 
 /* Whether a name ends as those of recordings do. */

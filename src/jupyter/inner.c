@@ -218,8 +218,8 @@ static int open_sockets(struct tg_inner *in, void *context, struct tg_err *err)
 static int start_process(
 	struct tg_inner *in, const struct tg_inner_start *start, struct tg_err *err)
 {
-	char **argv =
-		tg_kernelspec_command(start->spec, in->file.data, start->prefix, start->python);
+	char **argv = tg_kernelspec_command(
+		start->spec, in->file.data, start->prefix, start->python, start->more);
 	char **env = tg_kernelspec_environ(start->spec, environ, 2);
 	struct tg_spawn spawn = { .argv = argv, .env = env, .signals = start->signals, .fd3 = -1 };
 	struct tg_buf address = TG_BUF_INIT;

@@ -34,6 +34,7 @@ struct tg_inner_start {
 	const char *id; /* short, of file name characters: names the private folder */
 	const struct tg_kernelspec *spec;
 	const char *prefix, *python; /* see tg_kernelspec_command */
+	char *const *more; /* the same */
 	const char *recorder; /* its socket, told in TACHOGRAPH_SOCKET; NULL: none */
 	const struct tg_signals *signals;
 	void *context; /* of zmq */

@@ -142,7 +142,8 @@ int tg_kernelspec_read(struct tg_kernelspec *s, const char *dir, struct tg_err *
 		struct tg_kernelspec ours = *s;
 		const char *behind = NULL;
 
-		for (size_t i = 2; i + 1 < ours.n_argv && !behind; i++)
+		for (size_t i = 2; i + 1 < ours.n_argv && !behind && strcmp(ours.argv[i], "--");
+			i++)
 			if (!strcmp(ours.argv[i], "--spec"))
 				behind = ours.argv[i + 1];
 		*s = (struct tg_kernelspec){ 0 };
@@ -260,12 +261,16 @@ static void fill_in(const char *arg, const char *const *name, const char *const 
 }
 
 char **tg_kernelspec_command(const struct tg_kernelspec *s, const char *connection_file,
-	const char *prefix, const char *python)
+	const char *prefix, const char *python, char *const *more)
 {
 	static const char *const name[] = { "{connection_file}", "{resource_dir}", "{prefix}" };
 	const char *const value[] = { connection_file, s->dir, prefix ? prefix : "/usr" };
-	char **argv = tg_xcalloc(s->n_argv + 1, sizeof(*argv));
+	size_t n_more = 0;
+	char **argv;
 
+	while (more && more[n_more])
+		n_more++;
+	argv = tg_xcalloc(s->n_argv + n_more + 1, sizeof(*argv));
 	for (size_t i = 0; i < s->n_argv; i++) {
 		struct tg_buf arg = TG_BUF_INIT;
 
@@ -275,6 +280,8 @@ char **tg_kernelspec_command(const struct tg_kernelspec *s, const char *connecti
 			fill_in(s->argv[i], name, value, TG_ARRAY_SIZE(name), &arg);
 		argv[i] = tg_buf_detach(&arg);
 	}
+	for (size_t i = 0; i < n_more; i++)
+		argv[s->n_argv + i] = tg_xstrdup(more[i]);
 	return argv;
 }
 

@@ -49,10 +49,11 @@ void tg_kernelspec_release(struct tg_kernelspec *s);
 
 /*
  * The command to run: argv with {connection_file}, {resource_dir} and {prefix} filled in; an
- * argv[0] of python, python3 or python3.N becomes `python`. Caller frees with tg_strv_free.
+ * argv[0] of python, python3 or python3.N becomes `python`. Behind it `more` (NULL: none) as it is,
+ * which whoever started us has filled in already. Caller frees with tg_strv_free.
  */
 char **tg_kernelspec_command(const struct tg_kernelspec *s, const char *connection_file,
-	const char *prefix, const char *python);
+	const char *prefix, const char *python, char *const *more);
 
 /*
  * The environment: `base` with the spec's variables on top, `${VAR}` and `$VAR` in these taken

@@ -158,6 +158,7 @@ static int start_inner(struct tg_proxy *p, struct tg_err *err)
 		.spec = &p->spec,
 		.prefix = p->prefix.data,
 		.python = p->python.data,
+		.more = p->options->more,
 		.recorder = p->marker.off ? NULL : p->marker.socket.data,
 		.signals = &p->signals,
 		.context = p->context,

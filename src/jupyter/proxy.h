@@ -18,6 +18,7 @@ struct tg_proxy_options {
 	const char *python; /* for kernelspecs whose argv starts with "python"; NULL: see proxy.c */
 	const char *report; /* what cells print at first: "none", "line" or "jumper"; NULL: line */
 	const char *worker; /* another program in place of `tachograph worker`: for tests */
+	char *const *more; /* arguments for the user's kernel behind its own; NULL: none */
 	bool record; /* start a recorder */
 	bool tcp; /* talk to the user's kernel over tcp, not ipc */
 };

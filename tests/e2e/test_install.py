@@ -84,7 +84,7 @@ def test_install_refers_to_the_inner_kernel(kernels, place):
     assert (result.returncode, result.stderr) == (0, "")
     assert spec_of(kernels / "recorded") == {
         "argv": [str(SCRIPTS / "tachograph"), "kernel", "-f", "{connection_file}",
-                 "--spec", str(kernels / "calm"), "--python", sys.executable],
+                 "--spec", str(kernels / "calm"), "--python", sys.executable, "--"],
         "display_name": "tachograph (Calm)", "language": "calm", "interrupt_mode": "message",
         "env": {"TACHOGRAPH_CODE": "0"},
         "metadata": {"debugger": True, "supported_encryption": "curve"}}
@@ -119,7 +119,7 @@ def test_in_place_and_back(kernels, place):
         result = install("--kernel", "calm", "--user", "--in-place", **place)
         assert (result.returncode, result.stderr) == (0, "")
         spec = spec_of(kernels / "calm")
-        assert spec["argv"][-2:] == ["--report", "none"]
+        assert spec["argv"][-3:] == ["--report", "none", "--"]
         assert spec["display_name"] == "Calm"
         inner = pathlib.Path(spec["argv"][spec["argv"].index("--spec") + 1])
         assert spec_of(inner)["argv"] == original["argv"]

@@ -16,7 +16,7 @@ static void try_spec(const char *data, size_t size)
 	struct tg_err err = { 0 };
 
 	if (!tg_kernelspec_parse(&s, "/d", data, size, &err)) {
-		tg_strv_free(tg_kernelspec_command(&s, "/c", NULL, "python3"));
+		tg_strv_free(tg_kernelspec_command(&s, "/c", NULL, "python3", NULL));
 		tg_strv_free(tg_kernelspec_environ(&s, base, 1));
 	} else if (!err.text[0]) {
 		abort();

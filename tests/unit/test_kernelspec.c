@@ -104,6 +104,11 @@ static void test_behind(void)
 	T_EQ_I(tg_kernelspec_find(&s, "loop", NULL, &err), -ELOOP);
 	T_OK(strstr(err.text, "name the kernel behind it") != NULL);
 	tg_kernelspec_release(&s);
+
+	/* what follows `--` is for the kernel behind */
+	put("behind", "args", "{\"argv\":[\"tacho\",\"kernel\",\"--\",\"--spec\",\"/nowhere\"]}");
+	T_EQ_I(tg_kernelspec_find(&s, "args", NULL, &err), -ELOOP);
+	tg_kernelspec_release(&s);
 }
 
 /* Where there is no spec "python3", ipykernel is it, as in jupyter_client. */
@@ -119,7 +124,7 @@ static void test_native(void)
 		return;
 	}
 	T_EQ_I(tg_kernelspec_find(&s, "python3", NULL, &err), 0);
-	argv = tg_kernelspec_command(&s, "/c.json", NULL, "/venv/bin/python");
+	argv = tg_kernelspec_command(&s, "/c.json", NULL, "/venv/bin/python", NULL);
 	T_EQ_S(argv[0], "/venv/bin/python");
 	T_EQ_S(argv[2], "ipykernel_launcher");
 	T_EQ_S(argv[4], "/c.json");
@@ -138,17 +143,23 @@ static void test_command(void)
 		NULL };
 	struct tg_kernelspec s;
 	struct tg_err err = { 0 };
+	/* filled in already, and of any bytes */
+	char *const more[] = { (char[]){ "--" }, (char[]){ "" }, (char[]){ "{prefix} \xff\n" },
+		NULL };
 	char **argv, **env;
 
 	T_EQ_I(tg_kernelspec_parse(&s, "/d/name", text, sizeof(text) - 1, &err), 0);
 	T_OK(s.interrupt_by_message);
 	T_EQ_S(s.name, "name");
-	argv = tg_kernelspec_command(&s, "/c.json", "/pre", "py");
+	argv = tg_kernelspec_command(&s, "/c.json", "/pre", "py", more);
 	T_EQ_S(argv[0], "py");
 	T_EQ_S(argv[2], "/c.json");
 	T_EQ_S(argv[3], "a/d/nameb");
 	T_EQ_S(argv[4], "/pre/x");
 	T_EQ_S(argv[5], "{other}");
+	for (size_t i = 0; more[i]; i++)
+		T_EQ_S(argv[6 + i], more[i]);
+	T_OK(!argv[9]);
 	tg_strv_free(argv);
 
 	env = tg_kernelspec_environ(&s, base, 2);
