@@ -43,12 +43,12 @@ void tg_span_label(const struct tg_span *span, struct tg_buf *out)
 {
 	/* the name of a cell is its first line of code: too long for a label */
 	if (span->index != TG_NO_NUMBER && !strcmp(span->kind, "cell"))
-		tg_buf_addf(out, "[%lld]", (long long)span->index);
+		tg_buf_addf(out, "#%lld", (long long)span->index);
 	else if (span->name)
 		tg_plain(out, span->name, 40);
 	else if (span->index != TG_NO_NUMBER) {
 		tg_plain(out, span->kind, 20);
-		tg_buf_addf(out, " [%lld]", (long long)span->index);
+		tg_buf_addf(out, " #%lld", (long long)span->index);
 	} else
 		tg_plain(out, span->kind, 20);
 }

@@ -152,7 +152,8 @@ ptrdiff_t tg_steps_find(const struct tg_steps *steps, int64_t t_ns);
 /* The value in force at `t_ns` (that of the first step when before it), or TG_MISSING. */
 int64_t tg_steps_at(const struct tg_steps *steps, int64_t t_ns);
 
-/* "[3]" for cells, else the name or "kind [3]": what a span is called in charts. One line. */
+/* "#3" for cells, the row of `show`; else the name or "kind #3": what a span is called in charts.
+ * One line. */
 void tg_span_label(const struct tg_span *span, struct tg_buf *out);
 
 /* Append `s` as one line of at most `max` characters: control characters become blanks. */

@@ -105,11 +105,10 @@ static void add_words(struct work *w)
 	struct tg_damage damage;
 	double between_s;
 
-	if (w->p->n_spans == 1) {
-		tg_span_label(first, &b);
-	} else {
-		tg_buf_adds(&b, cells ? "Cells " : "");
-		tg_span_label(first, &b);
+	if (cells)
+		tg_buf_adds(&b, w->p->n_spans == 1 ? "Cell " : "Cells ");
+	tg_span_label(first, &b);
+	if (w->p->n_spans > 1) {
 		tg_buf_adds(&b, w->p->n_spans == 2 ? ", " : " – ");
 		tg_span_label(last, &b);
 	}

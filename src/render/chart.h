@@ -72,7 +72,7 @@ struct tg_panel {
 
 /* An interval over all panels: a cell or a stage. */
 struct tg_band {
-	char *label; /* "[13] 21.5 s" */
+	char *label; /* "#13 21.5 s" */
 	double t0, t1;
 	bool failed; /* ended by an error or a death */
 };
@@ -88,7 +88,7 @@ struct tg_flag {
  * a list and no panels a chart is the overview of a notebook or a pipeline.
  */
 struct tg_cell {
-	char *label; /* "[5] features" */
+	char *label; /* "#5 features" */
 	double t0, t1;
 	double cores; /* mean; NaN: unknown */
 	double memory; /* peak, in the list's unit; NaN: unknown */

@@ -375,7 +375,7 @@ static void draw_title(struct view *v)
 
 /* ---- bands ---- */
 
-/* A strip's label: all of it, else its first word ("[12]"), else what fits of that. */
+/* A strip's label: all of it, else its first word ("#12"), else what fits of that. */
 static void draw_band_label(const struct tg_layout *l, struct tg_canvas *cv,
 	const struct tg_band_box *b, double x0, double x1, double y)
 {

@@ -92,13 +92,13 @@ static inline void sample_chart(struct tg_chart *c, size_t n)
 	struct tg_series *s;
 
 	*c = (struct tg_chart){ .t_end = 62 };
-	c->headline = tg_xstrdup("Cells [12]–[15] · 62.0 s · mean 13.6 of 32 cores · peak 55.1 GB");
+	c->headline = tg_xstrdup("Cells #12–#15 · 62.0 s · mean 13.6 of 32 cores · peak 55.1 GB");
 	c->note = tg_xstrdup("gpu07 · 32 of 64 cores allowed · NVIDIA A100 80GB");
 	c->x_label = tg_xstrdup("since the first cell");
-	tg_chart_band(c, "[12] 9.5 s", 0, 9.5, false);
-	tg_chart_band(c, "[13] 21.5 s", 9.5, 31, false);
-	tg_chart_band(c, "[14] 21 s", 31, 52, false);
-	tg_chart_band(c, "[15] 10 s KeyError", 52, 62, true);
+	tg_chart_band(c, "#12 9.5 s", 0, 9.5, false);
+	tg_chart_band(c, "#13 21.5 s", 9.5, 31, false);
+	tg_chart_band(c, "#14 21 s", 31, 52, false);
+	tg_chart_band(c, "#15 10 s KeyError", 52, 62, true);
 	tg_chart_flag(c, "loaded", 8.2);
 	tg_chart_flag(c, "first worker joined", 33);
 	tg_chart_flag(c, "second worker joined", 35); /* no room for its name */
@@ -143,18 +143,18 @@ static inline void sample_cells(struct tg_chart *c)
 		const char *label;
 		double t0, t1, cores, memory;
 	} cell[] = {
-		{ "[1] imports", 0, 2.1, 1, 0.4 },
-		{ "[2] read parquet", 2.7, 16.9, 5.2, 9 },
-		{ "[3] clean", 17.5, 27.3, 8.1, 12 },
-		{ "[4] join", 27.9, 50.3, 14, 26 },
-		{ "[5] features", 51, 82, 27.5, 38 },
-		{ "[6] split", 82.5, 85.6, 1, 38 },
-		{ "[7] train xgb", 86, 150, 30.8, 44 },
-		{ "[8] predict", 150.5, 158.5, 18, 41 },
-		{ "[9] metrics", 159, 160.2, NAN, NAN },
-		{ "[10] plot roc of a model with a long name", 161, 165.2, 1, 38 },
-		{ "[11] train nn", 166, 254, 3.2, 22 },
-		{ "[12] export", 254.5, 265.5, 1.6, 22 },
+		{ "#1 imports", 0, 2.1, 1, 0.4 },
+		{ "#2 read parquet", 2.7, 16.9, 5.2, 9 },
+		{ "#3 clean", 17.5, 27.3, 8.1, 12 },
+		{ "#4 join", 27.9, 50.3, 14, 26 },
+		{ "#5 features", 51, 82, 27.5, 38 },
+		{ "#6 split", 82.5, 85.6, 1, 38 },
+		{ "#7 train xgb", 86, 150, 30.8, 44 },
+		{ "#8 predict", 150.5, 158.5, 18, 41 },
+		{ "#9 metrics", 159, 160.2, NAN, NAN },
+		{ "#10 plot roc of a model with a long name", 161, 165.2, 1, 38 },
+		{ "#11 train nn", 166, 254, 3.2, 22 },
+		{ "#12 export", 254.5, 265.5, 1.6, 22 },
 	};
 
 	*c = (struct tg_chart){ .t_end = 266, .cores_full = 32, .memory_full = 72 };

@@ -118,17 +118,17 @@ static void test_many_bands(void)
 	flat_series(&c, 100, 3);
 	for (int i = 0; i < 20000; i++)
 		if (i < 8000 || i >= 9000)
-			tg_chart_band(&c, "[1] cell", i, i + 0.9, i == 5000);
-	tg_chart_band(&c, "[7] long", 8000, 9000, false);
+			tg_chart_band(&c, "#1 cell", i, i + 0.9, i == 5000);
+	tg_chart_band(&c, "#7 long", 8000, 9000, false);
 	for (int i = 0; i < 1000; i++) /* beside the long one and each other */
-		tg_chart_band(&c, "[2] nothing", 20000, 20000, false);
+		tg_chart_band(&c, "#2 nothing", 20000, 20000, false);
 	draw_all(&c, &svg);
 	T_OK(svg.len < 40000 && count(svg.data, " tg-cell\"") < 10);
 	tg_chart_vega(&c, &vega);
 	T_OK(vega.len < 40000 && count(vega.data, "\"k2\"") < 10);
 	T_OK(strstr(svg.data, note) && strstr(vega.data, note));
 	T_OK(strstr(svg.data, " short ones") && strstr(vega.data, " short ones"));
-	T_OK(strstr(svg.data, "[7] long") && strstr(vega.data, "[7] long"));
+	T_OK(strstr(svg.data, "#7 long") && strstr(vega.data, "#7 long"));
 	T_OK(strstr(vega.data, "#d1383d") &&
 		strstr(svg.data, "width=\"2\" height=\"20\" class=\"tg-cell\" fill=\"#d1383d\""));
 	tg_buf_release(&svg);
@@ -143,7 +143,7 @@ static void test_dense_bands(void)
 	struct tg_chart c = { .t_end = 10000 };
 
 	for (int i = 0; i < 10000; i++)
-		tg_chart_band(&c, "[1] cell", i * 0.99, i * 0.99 + 40 * (i % 7), i % 3 == 0);
+		tg_chart_band(&c, "#1 cell", i * 0.99, i * 0.99 + 40 * (i % 7), i % 3 == 0);
 	draw_all(&c, &svg);
 	T_OK(count(svg.data, " tg-cell\"") <= 2 * 300 + 2 * TG_LANES);
 	tg_buf_clear(&svg);
@@ -361,7 +361,7 @@ static void test_cells(void)
 	for (int i = 0; i < 1000; i++) {
 		char label[32];
 
-		snprintf(label, sizeof(label), "[%d] cell", i);
+		snprintf(label, sizeof(label), "#%d cell", i);
 		tg_chart_cell(&c, label, i, i + (i % 25 ? 0.5 : 0.9),
 			i == 950 ? 1
 			: i % 7  ? 3
@@ -380,7 +380,7 @@ static void test_cells(void)
 	tg_layout_release(&l);
 	tg_chart_text(&c, &text);
 	T_OK(strstr(text.data, "\nand 960 shorter ones, 8 min") != NULL);
-	T_OK(strstr(text.data, "\n[950] cell") && !strstr(text.data, "\n[975] cell"));
+	T_OK(strstr(text.data, "\n#950 cell") && !strstr(text.data, "\n#975 cell"));
 	T_OK(strstr(text.data, " 1 core  ") && strstr(text.data, " 3 cores "));
 	tg_chart_free(&c);
 

@@ -550,7 +550,7 @@ static void test_running(void)
 	{
 		struct tg_buf svg = slurp("now.svg");
 
-		T_OK(strstr(svg.data, "[2] is running") != NULL);
+		T_OK(strstr(svg.data, "#2 is running") != NULL);
 		tg_buf_release(&svg);
 	}
 	c = run_at(RUN_REAL + 11 * TG_NS_PER_S, NULL, "show now.tacho now.tacho");

@@ -160,11 +160,11 @@ static void test_code(void)
 
 static void test_graphs(void)
 {
-	draws("%%display_graph_for_last", "[2] · 3 s · 3.2 of 4 cores · peak 7.6 GB of 8");
-	draws("%%display_graph_for_index 0", "[0] · 2 s · 1 of 4 cores · peak 300 MB of 8 GB");
-	draws("%display_graph_for_index 1", "[1] · 3 ms · 0.97 of 4 cores");
-	draws("%%display_graph_for_all", "Cells [0] – [2] · 5 s");
-	draws("%tacho chart --span 0:1 --panel cpu", "Cells [0], [1] · 2 s");
+	draws("%%display_graph_for_last", "Cell #2 · 3 s · 3.2 of 4 cores · peak 7.6 GB of 8");
+	draws("%%display_graph_for_index 0", "Cell #0 · 2 s · 1 of 4 cores · peak 300 MB of 8 GB");
+	draws("%display_graph_for_index 1", "Cell #1 · 3 ms · 0.97 of 4 cores");
+	draws("%%display_graph_for_all", "Cells #0 – #2 · 5 s");
+	draws("%tacho chart --span 0:1 --panel cpu", "Cells #0, #1 · 2 s");
 	complains("%%display_graph_for_index",
 		"No index specified. Use: %%display_graph_for_index index\n");
 	complains("%%display_graph_for_index 7",
@@ -216,7 +216,7 @@ static void write_dozen(const char *path)
 /* What a notebook stores of its longest picture: all of the bundle, the PNG in base64. */
 static void test_size(void)
 {
-	static const char *const said[] = { "[11]", "CPU", "Memory", "Disk", "write calls",
+	static const char *const said[] = { "#11", "CPU", "Memory", "Disk", "write calls",
 		"Network" };
 	struct tg_buf bundle = TG_BUF_INIT;
 	struct got g;
