@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/json.h"
+
 #include "base/mem.h"
 
 /* A run's beginning, or a moment, in the order of the recording. */
@@ -88,4 +90,29 @@ size_t tg_marks_of(
 	}
 	qsort(*out, found, sizeof(**out), by_time);
 	return found;
+}
+
+/* {"ev":"mark","t":81234,"name":"loaded","attrs":{"rows":"4000"}} */
+void tg_moment_label(const struct tg_moment *m, struct tg_buf *out)
+{
+	struct tg_json *json = tg_json_parse(m->json, strlen(m->json), NULL);
+	const struct tg_json *attrs = tg_json_get(json, "attrs");
+	const char *key = tg_json_next_key(attrs, NULL);
+	struct tg_buf text = TG_BUF_INIT;
+
+	tg_buf_adds(&text, m->name ? m->name : "");
+	/* a character has four bytes at most: what is beyond is not shown */
+	for (; key && text.len <= 4 * TG_MOMENT_CHARS; key = tg_json_next_key(attrs, key)) {
+		const struct tg_json *value = tg_json_get(attrs, key);
+		const char *s = tg_json_str(value, NULL);
+
+		tg_buf_addf(&text, " %s=", key);
+		if (s)
+			tg_buf_adds(&text, s);
+		else
+			tg_json_dump(value, &text);
+	}
+	tg_plain(out, text.data, TG_MOMENT_CHARS);
+	tg_buf_release(&text);
+	tg_json_free(json);
 }

@@ -51,12 +51,16 @@ static void add_bands(struct work *w)
 
 static void add_flags(struct work *w)
 {
+	struct tg_buf label = TG_BUF_INIT;
 	const struct tg_moment **mark;
 	size_t n = tg_marks_of(w->p->recording, w->from_ns, w->to_ns, &mark);
 
-	for (size_t i = 0; i < n && i < TG_MARKS_TOLD; i++)
-		tg_chart_flag(
-			w->chart, mark[i]->name, (double)(mark[i]->utc_ns - w->from_ns) / 1e9);
+	for (size_t i = 0; i < n && i < TG_MARKS_TOLD; i++) {
+		tg_buf_clear(&label);
+		tg_moment_label(mark[i], &label);
+		tg_chart_flag(w->chart, label.data, (double)(mark[i]->utc_ns - w->from_ns) / 1e9);
+	}
+	tg_buf_release(&label);
 	w->n_undrawn = n - w->chart->n_flags;
 	free(mark);
 }

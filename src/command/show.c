@@ -19,7 +19,6 @@
 #define NAME_CHARS 36
 #define CELLS      8
 #define END_CHARS  600 /* of the evidence for how a process ended */
-#define MARK_CHARS 60
 
 /* A table of texts whose columns are as wide as they need to be. */
 struct grid {
@@ -243,7 +242,7 @@ static void tell_marks(struct tg_command *c, const struct tg_recording *r,
 		tg_buf_adds(&line, at_s < 0 ? "Mark at −" : "Mark at ");
 		tg_fmt_seconds(&line, fabs(at_s));
 		tg_buf_adds(&line, ": ");
-		tg_plain(&line, mark[i]->name, MARK_CHARS);
+		tg_moment_label(mark[i], &line);
 		tg_buf_addc(&line, '\n');
 	}
 	if (n_marks > TG_MARKS_TOLD) {

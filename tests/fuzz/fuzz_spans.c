@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "analyze/moments.h"
 #include "analyze/series.h"
 #include "analyze/totals.h"
 #include "export/export.h"
@@ -57,6 +58,8 @@ static void use(struct tg_recording *r)
 		tg_span_label(&r->span[i], &label);
 		span[e.n_spans++] = &r->span[i];
 	}
+	for (size_t i = 0; i < r->n_moments && i < 16; i++)
+		tg_moment_label(&r->moment[i], &label);
 	tg_export_summary(&e, NULL);
 	tg_export_csv(&e, NULL);
 	tg_export_json(&e, NULL);

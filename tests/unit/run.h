@@ -232,7 +232,8 @@ static inline void run_write(const char *path, unsigned flags)
 	if (!(flags & RUN_NO_CELLS))
 		run_cells(w, flags);
 	run_event(w, "{\"ev\":\"missed\",\"t\":1007000000000,\"n\":2}");
-	run_event(w, "{\"ev\":\"mark\",\"t\":1008000000000,\"name\":\"half\"}");
+	run_event(w, "{\"ev\":\"mark\",\"t\":1008000000000,\"name\":\"half\",\"attrs\":{\"rows\":"
+		     "\"4000\"}}");
 	if (!(flags & RUN_NO_ROWS)) {
 		run_rows(w, tg_writer_next_table(w) - 1, flags);
 		run_peaks(w);

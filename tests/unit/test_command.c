@@ -435,7 +435,8 @@ static void test_marks(void)
 	run_end(w, 2, 4, "ok");
 	run_begin(w, 3, 5, "\"code\":\"b\"");
 	run_end(w, 3, 6, "ok");
-	run_event(w, "{\"ev\":\"mark\",\"t\":1005500000000,\"name\":\"x\\u001b[31m\\ny\"}");
+	run_event(w, "{\"ev\":\"mark\",\"t\":1005500000000,\"name\":\"x\\u001b[31m\\ny\","
+		     "\"attrs\":{\"rows\":\"4000\",\"n\":[1,2.5],\"t\\u001b\":\"a b\"}}");
 	run_event(w, "{\"ev\":\"mark\",\"t\":1005600000000}"); /* without a name it is none */
 	for (int s = 7; s > 0; s -= 6) {
 		tg_buf_clear(&e);
@@ -444,11 +445,12 @@ static void test_marks(void)
 	}
 	tg_writer_finish(w);
 	c = run("show marks.tacho");
-	T_OK(strstr(
-		c.text.data, "b\nMark at −1 s: m1\nMark at 3.5 s: x [31m y\nMark at 5 s: m7\n"));
+	T_OK(strstr(c.text.data,
+		"b\nMark at −1 s: m1\nMark at 3.5 s: x [31m y rows=4000 n=[1,2.5] t =a b\n"
+		"Mark at 5 s: m7\n"));
 	release(&c);
 	c = run("show marks.tacho --span 1");
-	T_OK(strstr(c.text.data, "b\nMark at 500 ms: x [31m y\n"));
+	T_OK(strstr(c.text.data, "b\nMark at 500 ms: x [31m y rows=4000 "));
 	T_OK(!strstr(c.text.data, "m1") && !strstr(c.text.data, "m7"));
 	release(&c);
 	c = run("show marks.tacho --span 0");
@@ -460,12 +462,17 @@ static void test_marks(void)
 	run_event(w, "{\"ev\":\"begin\",\"t\":1000000000000,\"span\":1,\"kind\":\"run\"}");
 	for (int i = 10; i < 10 + TG_MARKS_TOLD + 2; i++) {
 		tg_buf_clear(&e);
-		tg_buf_addf(&e, "{\"ev\":\"mark\",\"t\":10%d000000000,\"name\":\"m%d\"}", i, i);
+		tg_buf_addf(&e,
+			"{\"ev\":\"mark\",\"t\":10%d000000000,\"name\":\"m%d\","
+			"\"attrs\":{\"%0500d\":7,\"last\":8}}",
+			i, i, 0);
 		run_event(w, e.data);
 	}
 	tg_writer_finish(w);
 	c = run("show marks.tacho");
-	T_OK(strstr(c.text.data, "Mark at 49 s: m49\n2 more marks\n") != NULL);
+	T_OK(strstr(c.text.data, "Mark at 49 s: m49 0000") != NULL);
+	T_OK(strstr(c.text.data, "0000…\n2 more marks\n") != NULL);
+	T_OK(!strstr(c.text.data, "last"));
 	release(&c);
 	unlink(run_path("marks.tacho"));
 	tg_buf_release(&e);

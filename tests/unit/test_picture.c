@@ -137,14 +137,14 @@ static void test_marks(void)
 	struct shown s = draw("all", NULL);
 
 	T_EQ_I(s.chart.n_flags, 1);
-	T_EQ_S(s.chart.flag[0].name, "half");
+	T_EQ_S(s.chart.flag[0].name, "half rows=4000");
 	T_NEAR(s.chart.flag[0].t, 6, 1e-9);
-	T_OK(all_have(&s, "half") && !some_have(&s, "not drawn"));
+	T_OK(all_have(&s, "half rows=4000") && !some_have(&s, "not drawn"));
 	release(&s);
 	s = draw("2", NULL);
 	T_EQ_I(s.chart.n_flags, 1);
 	T_NEAR(s.chart.flag[0].t, 2, 1e-9);
-	T_OK(strstr(s.text.data, "\nat 2.0 s: half\n") != NULL);
+	T_OK(strstr(s.text.data, "\nat 2.0 s: half rows=4000\n") != NULL);
 	release(&s);
 	s = draw("0", NULL);
 	T_EQ_I(s.chart.n_flags, 0);
