@@ -29,6 +29,8 @@ static int write_chart(
 	}
 	if (rc == TG_WORD_OK)
 		rc = tg_write_result(c, output, input, data.data, data.len);
+	if (rc == TG_WORD_OK)
+		tg_tell_written(c, "Drawn", output);
 	tg_buf_release(&data);
 	return rc;
 }

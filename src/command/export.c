@@ -75,15 +75,8 @@ int tg_run_export(struct tg_command *c, int argc, char **argv)
 
 		rc = tg_target_close(c, &o.target, wrote < 0 ? TG_WORD_FAILED : TG_WORD_OK);
 	}
-	if (strcmp(output, "-") != 0 && rc == TG_WORD_OK && c->where == TG_IN_NOTEBOOK) {
-		struct tg_buf said = TG_BUF_INIT;
-
-		tg_buf_adds(&said, "Exported to ");
-		tg_plain(&said, output, 200);
-		tg_buf_addc(&said, '\n');
-		c->out.text(c->out.ctx, said.data, said.len);
-		tg_buf_release(&said);
-	}
+	if (rc == TG_WORD_OK)
+		tg_tell_written(c, "Exported", output);
 	tg_tell_damage(c, r);
 	free(span);
 	tg_recording_close(r);

@@ -155,3 +155,16 @@ int tg_write_result(
 	wrote = tg_target_write(c, &t, data, len);
 	return tg_target_close(c, &t, wrote < 0 ? failed(c, name, -wrote) : TG_WORD_OK);
 }
+
+void tg_tell_written(struct tg_command *c, const char *done, const char *name)
+{
+	struct tg_buf said = TG_BUF_INIT;
+
+	if (c->where != TG_IN_NOTEBOOK || !strcmp(name, "-"))
+		return;
+	tg_buf_addf(&said, "%s to ", done);
+	tg_plain(&said, name, 200);
+	tg_buf_addc(&said, '\n');
+	c->out.text(c->out.ctx, said.data, said.len);
+	tg_buf_release(&said);
+}

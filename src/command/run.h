@@ -115,6 +115,9 @@ int tg_target_close(struct tg_command *c, struct tg_target *t, int result);
 int tg_write_result(
 	struct tg_command *c, const char *name, const char *input, const char *data, size_t len);
 
+/* "Exported to x.csv": in a notebook, where silence says nothing, and not of "-". */
+void tg_tell_written(struct tg_command *c, const char *done, const char *name);
+
 #define TG_MARKS_TOLD 40 /* by `show`, and in a chart; the rest is counted */
 
 /* Append its name, else the first line of its code, as tg_plain does; nothing without either. */

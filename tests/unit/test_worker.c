@@ -466,6 +466,11 @@ static void test_tacho(void)
 	got_release(&g);
 	prints("%tacho export -o x.csv", "Exported to x.csv\n");
 	T_EQ_I(unlink(run_path("x.csv")), 0);
+	prints("%tacho chart --span last -o y.svg", "Drawn to y.svg\n");
+	T_EQ_I(unlink(run_path("y.svg")), 0);
+	g = magic("%tacho export -o -");
+	T_OK(g.out.len > 100 && !strstr(g.out.data, "Exported"));
+	got_release(&g);
 }
 
 /* What an answer sets, as the worker wrote it; NULL: nothing. */
