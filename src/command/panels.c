@@ -22,13 +22,13 @@ struct line {
 	bool node;
 };
 
-enum scaling { AS_CORES, AS_BYTES, AS_BYTES_PER_S, AS_PER_S };
+enum scaling { AS_CORES, AS_BYTES, AS_BYTES_PER_S, AS_PER_S, AS_PCT };
 
 struct plan {
 	const char *name;
 	const char *title;
 	enum scaling scaling;
-	bool each; /* a line for each instance of the first metric */
+	bool each; /* a line for each instance of each metric */
 	bool usual; /* drawn when no list is given and there is something to see */
 	struct line line[5];
 };
@@ -59,6 +59,12 @@ static const struct plan plans[] = {
 	{ "net", "Network of the machine", AS_BYTES_PER_S, false, true,
 		{ { "net.rx_bytes", "receive", TG_HUE_RECEIVE, 0, false },
 			{ "net.tx_bytes", "send", TG_HUE_SEND, DASH, false } } },
+	{ "gpu", "GPU busy", AS_PCT, true, true,
+		{ { "gpu.util_pct", NULL, TG_HUE_GPU, 0, false },
+			{ "gpu.memory_busy_pct", "memory", TG_HUE_GPU, PALE, false } } },
+	{ "gpu-memory", "GPU memory", AS_BYTES, true, true,
+		{ { "gpu.job_memory_bytes", "job", TG_HUE_GPU, 0, false },
+			{ "gpu.memory_used_bytes", "all", TG_HUE_GPU, PALE, false } } },
 	{ "node-cpu", "CPU of the machine · cores busy", AS_CORES, false, false,
 		{ { "node.cpu_busy_ns", "machine", TG_HUE_CPU, BAND, false } } },
 	{ "node-memory", "Memory of the machine", AS_BYTES, false, false,
@@ -137,6 +143,22 @@ static int add_series(const struct tg_panels *w, struct tg_panel *panel, const s
 	return 1;
 }
 
+/* Whether it is a GPU that was never the job's in that time, and is known not to be. */
+static bool others(const struct tg_panels *w, const char *metric, const char *instance)
+{
+	struct tg_points p = { 0 };
+	bool never;
+
+	if (w->node || strncmp(metric, "gpu.", 4) != 0)
+		return false;
+	tg_series_load(w->recording, "gpu.in_job", instance, w->from_ns, w->to_ns, w->buckets, &p);
+	never = p.n > 0;
+	for (size_t i = 0; i < p.n; i++)
+		never &= p.point[i].value == 0;
+	tg_points_release(&p);
+	return never;
+}
+
 static int add_instances(const struct tg_panels *w, struct tg_panel *panel, const struct line *line)
 {
 	char **name;
@@ -144,13 +166,16 @@ static int add_instances(const struct tg_panels *w, struct tg_panel *panel, cons
 	int rc = 0, some = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (rc >= 0 && i < CORES_MAX) {
+		if (rc >= 0 && i < CORES_MAX && !others(w, line->metric, name[i])) {
+			struct tg_buf shown = TG_BUF_INIT;
 			struct line one = *line;
 
 			one.hue = hues[i % TG_ARRAY_SIZE(hues)];
 			one.style |= i / TG_ARRAY_SIZE(hues) & 1 ? DASH : 0;
-			rc = add_series(w, panel, &one, name[i], name[i]);
+			tg_buf_addf(&shown, line->name ? "%s %s" : "%s", name[i], line->name);
+			rc = add_series(w, panel, &one, shown.data, name[i]);
 			some |= rc > 0;
+			tg_buf_release(&shown);
 		}
 		free(name[i]);
 	}
@@ -197,6 +222,9 @@ static void set_unit(
 		factor = 1;
 	} else if (plan->scaling == AS_CORES) {
 		tg_buf_adds(&text, "cores");
+	} else if (plan->scaling == AS_PCT) {
+		tg_buf_adds(&text, "%");
+		factor = 1;
 	} else {
 		tg_buf_adds(&text, tg_panels_byte_unit(max, &factor));
 		tg_buf_adds(&text, plan->scaling == AS_BYTES_PER_S ? "/s" : "");

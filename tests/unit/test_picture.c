@@ -206,6 +206,74 @@ static void test_lines(void)
 	T_EQ_I(unlink(path), 0);
 }
 
+/* Two GPUs, of which one is the job's, in a table of their own. */
+static void gpu_rows(struct tg_writer *w)
+{
+	static const struct tg_metric gpu[] = {
+		{ "gpu.util_pct", "pct", TG_GAUGE, TG_SCOPE_NODE, 0, "busy" },
+		{ "gpu.memory_busy_pct", "pct", TG_GAUGE, TG_SCOPE_NODE, 0, "memory busy" },
+		{ "gpu.memory_used_bytes", "bytes", TG_GAUGE, TG_SCOPE_NODE, 0, "memory" },
+		{ "gpu.job_memory_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, "of the job" },
+		{ "gpu.in_job", "count", TG_GAUGE, TG_SCOPE_JOB, 0, "whether it is the job's" },
+	};
+	enum { N = TG_ARRAY_SIZE(gpu) };
+	static const int64_t row[2 * N] = { 50, 20, 3000000000, 2000000000, 1, 90, 80, 7000000000,
+		0, 0 };
+	struct tg_column column[2 * N];
+	struct tg_block *b;
+
+	for (size_t i = 0; i < 2 * N; i++) {
+		column[i].metric = &gpu[i % N];
+		snprintf(column[i].instance, sizeof(column[i].instance), "GPU%zu", i / N);
+	}
+	b = tg_block_new(tg_writer_next_table(w), 2 * N, 64);
+	tg_writer_table(w, b->table, "main", column, 2 * N);
+	for (int i = 0; i < 50; i++)
+		tg_block_add(b, RUN_T0 + i * TG_NS_PER_S / 5, row);
+	tg_writer_block(w, b);
+	tg_block_free(b);
+}
+
+/* GPUs are drawn where there are some: those of the job, or all of the machine. */
+static void test_gpus(void)
+{
+	const char *path = run_path("gpu.tacho");
+	struct tg_writer *w = begin(path);
+	struct shown s = draw("all", NULL);
+	const struct tg_panel *p;
+
+	T_OK(!some_have(&s, "GPU"));
+	release(&s);
+	run_cells(w, 0);
+	run_rows(w, tg_writer_next_table(w) - 1, 0);
+	gpu_rows(w);
+	tg_writer_finish(w);
+	s = draw_with("all", NULL, false, path);
+	T_OK(all_have(&s, "GPU busy") && all_have(&s, "GPU memory"));
+	T_OK(!some_have(&s, "GPU1"));
+	release(&s);
+	s = draw_with("all", "gpu,gpu-memory", false, path);
+	T_EQ_I(s.chart.n_panels, 2);
+	p = &s.chart.panel[0];
+	T_EQ_I(p->n_series, 2);
+	T_EQ_S(p->unit, "%");
+	T_EQ_S(p->series[0].name, "GPU0");
+	T_OK(p->series[0].bucket[1].mean == 50);
+	T_EQ_S(p->series[1].name, "GPU0 memory");
+	T_OK(p->series[1].bucket[1].mean == 20);
+	p = &s.chart.panel[1];
+	T_EQ_S(p->series[0].name, "GPU0 job");
+	T_OK(fabs(p->series[0].bucket[1].mean - 2) < 1e-6);
+	T_EQ_S(p->series[1].name, "GPU0 all");
+	T_OK(fabs(p->series[1].bucket[1].mean - 3) < 1e-6);
+	release(&s);
+	s = draw_with("all", "gpu", true, path);
+	T_EQ_I(s.chart.panel[0].n_series, 4);
+	T_OK(all_have(&s, "GPU1"));
+	release(&s);
+	T_EQ_I(unlink(path), 0);
+}
+
 /* The figures below the panels are of the panels; without a list, of all. */
 static void test_rows(void)
 {
@@ -236,6 +304,7 @@ static void test_rows(void)
 int main(void)
 {
 	test_rows();
+	test_gpus();
 	test_marks();
 	test_many_marks();
 	test_mean_only();

@@ -171,7 +171,7 @@ static void test_graphs(void)
 		"Tracked only 3 cells. This index is not available.\n");
 	complains("%tacho chart --panel foo",
 		"There is no panel \"foo\"; there are cpu, cpu-raw, memory, io-bytes, io-ops, net, "
-		"node-cpu, node-memory, all\n");
+		"gpu, gpu-memory, node-cpu, node-memory, all\n");
 }
 
 /* A dozen cells of ten seconds, ten rows a second: steps, ramps and bursts that all wobble. */
