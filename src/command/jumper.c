@@ -140,9 +140,8 @@ static int code_history(struct tg_jumper *j, struct cells *cells, char *rest)
 	struct tg_buf line = TG_BUF_INIT, wall = TG_BUF_INIT;
 
 	(void)rest;
-	tg_buf_adds(&html, "<table><thead><tr><th>index</th><th>timestamp</th>"
-			   "<th style=\"text-align:left\">code</th><th>wall</th></tr></thead>"
-			   "<tbody>");
+	tg_buf_adds(&html, "<table><thead><tr><th>index</th><th>timestamp</th><th>wall</th>"
+			   "<th style=\"text-align:left\">code</th></tr></thead><tbody>");
 	tg_buf_addf(&text, "%5s  %-26s  %9s  %s\n", "index", "timestamp", "wall", "code");
 	for (size_t i = 0; i < cells->n; i++) {
 		const struct tg_span *cell = cells->cell[i];
@@ -154,10 +153,12 @@ static int code_history(struct tg_jumper *j, struct cells *cells, char *rest)
 		timestamp(cells, cell, &time);
 		tg_fmt_seconds(&wall, (double)(cell->end_ns - cell->begin_ns) / 1e9);
 		tg_title(&line, cell, 60);
-		tg_buf_addf(&html, "<tr><td>%zu</td><td>%s</td><td style=\"text-align:left\"><pre>",
-			i, time.data);
+		tg_buf_addf(&html,
+			"<tr><td>%zu</td><td>%s</td><td>%s</td>"
+			"<td style=\"text-align:left\"><pre>",
+			i, time.data, wall.data);
 		add_html(&html, code);
-		tg_buf_addf(&html, "</pre></td><td>%s</td></tr>", wall.data);
+		tg_buf_adds(&html, "</pre></td></tr>");
 		tg_buf_addf(&text, "%5zu  %-26s  ", i, time.data);
 		tg_fmt_right(&text, wall.data, 9);
 		tg_buf_addf(&text, "  %s\n", line.data);

@@ -132,7 +132,7 @@ static void draws(const char *code, const char *headline)
 static void test_code(void)
 {
 	struct got g;
-	const char *html;
+	const char *html, *text;
 
 	prints("%%display_code_for_index 1",
 		"Cell timestamp: 2026-01-01 00:00:05.000000\n--\npass\n");
@@ -154,7 +154,14 @@ static void test_code(void)
 	T_OK(!strstr(html, "<b>"));
 	T_OK(!strchr(html, '\033'));
 	T_OK(strstr(html, "import numpy as np\nx = np.ones(9)") != NULL);
-	T_OK(!strchr(tg_json_str(tg_json_get(g.data, "text/plain"), "\033"), '\033'));
+	text = tg_json_str(tg_json_get(g.data, "text/plain"), "\033");
+	T_OK(!strchr(text, '\033'));
+	/* the same columns in the same order */
+	T_OK(strstr(text, "index  timestamp                        wall  code\n") == text);
+	T_OK(strstr(text, "\n    1  2026-01-01 00:00:05.000000       3 ms  pass\n") != NULL);
+	T_OK(strstr(html, "<th>index</th><th>timestamp</th><th>wall</th><th style") != NULL);
+	T_OK(strstr(html, "<td>1</td><td>2026-01-01 00:00:05.000000</td><td>3 ms</td><td style"
+			  "=\"text-align:left\"><pre>pass</pre></td></tr>") != NULL);
 	got_release(&g);
 }
 
