@@ -148,7 +148,8 @@ void tg_words_help(enum tg_where where, struct tg_buf *out)
 static const struct {
 	const char *arguments, *help, *example;
 } magics[TG_NAMES] = {
-	[TG_NAME_CODE_HISTORY] = { "", "The recorded cells: index, timestamp, wall time, code", "" },
+	[TG_NAME_CODE_HISTORY] = { "", "The recorded cells: index, timestamp, wall time, code",
+		"" },
 	[TG_NAME_CODE_FOR_INDEX] = { " INDEX", "The code of one recorded cell", " 3" },
 	[TG_NAME_GRAPH_FOR_LAST] = { "", "A chart of the last recorded cell", "" },
 	[TG_NAME_GRAPH_FOR_INDEX] = { " INDEX", "A chart of one recorded cell", " 3" },
