@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-#define HOW "say for example 3, 2:5, -1, last, all, name=align* or kind=task"
+#define HOW "say for example 3, 2:5, -1, last or all"
 
 bool tg_glob(const char *pattern, const char *text)
 {

@@ -35,7 +35,7 @@ static void usage(FILE *f)
 	size_t n;
 	const struct tg_word *word = tg_words(&n);
 
-	fputs("usage: tachograph WORD …   (short: tacho)\n\n", f);
+	fputs(TG_WHAT_IT_DOES "\n\nusage: tachograph WORD …   (short: tacho)\n\n", f);
 	for (size_t i = 0; i < TG_ARRAY_SIZE(commands); i++)
 		if (!commands[i].hidden)
 			fprintf(f, "  %-9s %s\n", commands[i].name, commands[i].help);

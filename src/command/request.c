@@ -115,8 +115,10 @@ static int run_tacho(struct request *q, char *rest)
 		tg_err_set(&q->c.err, -EINVAL, "A quote is open, or there are too many words");
 		return TG_WORD_USAGE;
 	}
-	if (n == 0)
-		word[n++] = (char *)"help";
+	if (n == 0 || !strcmp(word[0], "--help") || !strcmp(word[0], "-h")) {
+		word[0] = (char *)"help";
+		n = TG_MAX(n, 1);
+	}
 	word[n] = NULL;
 	w = tg_word_find(word[0], TG_IN_NOTEBOOK);
 	if (!w)

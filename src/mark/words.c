@@ -7,14 +7,14 @@
 
 #define WITHOUT "Without F the newest recording is meant, in a notebook its own."
 #define SPANS                                                                                      \
-	"SEL chooses spans: 3, 2:5 (2, 3, 4 and 5), -1, last, all, name=align*, kind=task;\n"      \
-	"commas add up. Numbers count cells (or stages) from 0."
+	"SEL chooses cells: 3, 2:5 (2, 3, 4 and 5), -1, last, all; commas add up.\n"               \
+	"Numbers count cells from 0. kind=run is all of the kernel's life."
 
 static const struct tg_word table[TG_WORDS] = {
 	[TG_WORD_SHOW] = {
 		.name = "show",
 		.usage = "[F…|FOLDER] [--span SEL] [--json]",
-		.help = "one line for each cell or stage: time, cores, memory, I/O",
+		.help = "one line for each cell: time, cores, memory, I/O",
 		.more = "Several files, or a folder, get a line for each file.\n" WITHOUT
 			"\n" SPANS,
 		.example = "--span last",
@@ -43,7 +43,7 @@ static const struct tg_word table[TG_WORDS] = {
 			"Counters are exported as they were read: they only grow, and a rate is a\n"
 			"difference over a difference of times. Unknown is empty, or "
 			"null.\n" WITHOUT "\n" SPANS,
-		.example = "-o run.csv",
+		.example = "-o samples.csv",
 		.where = TG_IN_BOTH,
 	},
 	[TG_WORD_VERIFY] = {
@@ -137,12 +137,18 @@ void tg_word_help(const struct tg_word *word, enum tg_where where, struct tg_buf
 
 void tg_words_help(enum tg_where where, struct tg_buf *out)
 {
+	tg_buf_adds(out, TG_WHAT_IT_DOES "\n\n");
 	for (size_t i = 0; i < TG_WORDS; i++)
 		if (table[i].where & where) {
 			tg_buf_addf(out, "  %-9s %s\n            ", table[i].name, table[i].help);
 			add_example(&table[i], where, out);
 		}
 	tg_buf_addf(out, "\n`%s help WORD` says more.\n", tg_word_prefix(where));
+	if (where == TG_IN_NOTEBOOK)
+		tg_buf_addf(out,
+			"`%%%%tacho` on top of a cell prints its line, however short it was.\n"
+			"JUmPER's names work, too, such as `%%%%%s` and `%%%%%s`.\n",
+			tg_magic_name(TG_NAME_GRAPH_FOR_LAST), tg_magic_name(TG_NAME_CODE_HISTORY));
 }
 
 static const struct {

@@ -58,13 +58,16 @@ const struct tg_word *tg_word_find(const char *name, enum tg_where where);
 /* What something in capitals in a usage may be: "a|b|c="; NULL: not known here. */
 const char *tg_word_values(const char *capitals, size_t len);
 
+#define TG_WHAT_IT_DOES                                                                            \
+	"tachograph records what each cell of a notebook does to the machine, and shows it."
+
 /* "tachograph" or "%tacho": what stands before a word in that place. */
 const char *tg_word_prefix(enum tg_where where);
 
 /* Append what `WORD --help` says in one place. */
 void tg_word_help(const struct tg_word *word, enum tg_where where, struct tg_buf *out);
 
-/* Append what `help` says: each word of that place with an example. */
+/* Append what `help` says: what this is, and each word of that place with an example. */
 void tg_words_help(enum tg_where where, struct tg_buf *out);
 
 /* Append what `%name?` says; of `tacho` the same as `%tacho help`. */

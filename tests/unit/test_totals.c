@@ -165,7 +165,7 @@ static void chosen(struct tg_recording *r, const char *text, const char *want)
 	free(span);
 }
 
-#define HOW "; say for example 3, 2:5, -1, last, all, name=align* or kind=task"
+#define HOW "; say for example 3, 2:5, -1, last or all"
 
 static void test_select(void)
 {

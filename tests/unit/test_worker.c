@@ -430,14 +430,27 @@ static void test_fifo_is_file(void)
 
 static void test_tacho(void)
 {
+	static const char *const help[] = { "%tacho", "%tacho help", "%tacho --help", "%tacho -h",
+		"%tacho?" };
 	struct got g;
 
 	g = magic("%tacho show --span 1");
 	T_EQ_S(g.out.data, "#  cores over time  wall  cores    peak  read  written\n"
 			   "1                   3 ms   0.97  300 MB   0 B      0 B  pass\n");
 	got_release(&g);
-	g = magic("%tacho");
-	T_OK(strstr(g.out.data, "`%tacho help WORD` says more.") != NULL);
+	for (size_t i = 0; i < TG_ARRAY_SIZE(help); i++) {
+		g = magic(help[i]);
+		T_OK(!strncmp(g.out.data, "tachograph records what ", 24));
+		T_OK(strstr(g.out.data, "`%tacho help WORD` says more.") != NULL);
+		T_OK(strstr(g.out.data, "`%%tacho` on top of a cell ") != NULL);
+		T_OK(strstr(g.out.data, "JUmPER's names work, too") != NULL);
+		T_OK(!strstr(g.out.data, "stage") && !strstr(g.out.data, "task"));
+		T_EQ_S(g.err.data, "");
+		got_release(&g);
+	}
+	g = magic("%tacho -h show");
+	T_OK(!strncmp(g.out.data, "%tacho show [F", 14) && !strstr(g.out.data, "stage") &&
+		!strstr(g.out.data, "task"));
 	got_release(&g);
 	g = magic("%tacho show --help");
 	T_OK(strstr(g.out.data, "%tacho show [F") != NULL);
