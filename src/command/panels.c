@@ -311,7 +311,12 @@ static int add_listed(const struct tg_panels *w, struct tg_err *err)
 			for (size_t i = 0; i < TG_ARRAY_SIZE(plans) && rc == 0; i++)
 				rc = add_panel(w, &plans[i], true);
 		} else if (plan) {
+			size_t before = w->chart->n_panels;
+
 			rc = add_panel(w, plan, true);
+			if (rc == 0 && w->chart->n_panels == before)
+				tg_buf_addf(
+					w->empty, "%s%s", w->empty->len ? ", " : "", plan->name);
 		} else {
 			struct tg_buf shown = TG_BUF_INIT;
 			char *name = tg_xmemdup0(list, len);

@@ -19,6 +19,7 @@ struct tg_panels {
 	size_t buckets; /* of a series at most */
 	int64_t from_ns, to_ns; /* UTC */
 	double cores_allowed, memory_limit_bytes; /* lines across; NaN: none */
+	struct tg_buf *empty; /* gets the names in `list` that have nothing to show: "gpu, net" */
 };
 
 /* Add them to the chart. 0; -EINVAL with a sentence for one that does not exist; -errno of reading.

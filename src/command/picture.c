@@ -21,6 +21,7 @@ struct work {
 	int64_t from_ns, to_ns; /* UTC: the time that is drawn */
 	struct tg_together sums; /* of the chosen spans alone */
 	size_t n_undrawn; /* marks beyond TG_MARKS_TOLD */
+	struct tg_buf empty; /* panels that were asked for in vain */
 };
 
 /* ---- words ---- */
@@ -136,6 +137,8 @@ static void add_words(struct work *w)
 		tg_fmt_seconds(&b, between_s);
 		tg_buf_adds(&b, " between them");
 	}
+	if (w->empty.len)
+		tg_buf_addf(&b, "%snothing to show for %s", b.len ? " · " : "", w->empty.data);
 	if (w->n_undrawn) {
 		tg_buf_adds(&b, b.len ? " · " : "");
 		tg_fmt_count(&b, w->n_undrawn, "more mark");
@@ -222,18 +225,22 @@ static void add_rows(struct work *w)
 		tg_buf_release(&b[i]);
 }
 
-int tg_picture_draw(const struct tg_picture *p, struct tg_chart *chart, struct tg_err *err)
+static int unreadable(const struct tg_picture *p, int rc, struct tg_err *err)
 {
-	struct work w = { .p = p, .chart = chart };
-	int rc;
+	return tg_err_set(err, rc, "Cannot read %s: %s", p->recording->path, strerror(-rc));
+}
 
-	*chart = (struct tg_chart){ 0 };
-	rc = tg_together_of(p->recording, p->span, p->n_spans, &w.sums);
-	w.from_ns = w.sums.from_ns;
-	w.to_ns = w.sums.to_ns;
+static int draw(struct work *w, struct tg_err *err)
+{
+	const struct tg_picture *p = w->p;
+	struct tg_chart *chart = w->chart;
+	int rc = tg_together_of(p->recording, p->span, p->n_spans, &w->sums);
+
+	w->from_ns = w->sums.from_ns;
+	w->to_ns = w->sums.to_ns;
 	if (rc < 0)
-		return tg_err_set(err, rc, "Cannot read %s: %s", p->recording->path, strerror(-rc));
-	chart->t_end = (double)(w.to_ns - w.from_ns) / 1e9;
+		return unreadable(p, rc, err);
+	chart->t_end = (double)(w->to_ns - w->from_ns) / 1e9;
 	rc = tg_panels_add(
 		&(struct tg_panels){
 			.recording = p->recording,
@@ -241,26 +248,40 @@ int tg_picture_draw(const struct tg_picture *p, struct tg_chart *chart, struct t
 			.list = p->panels,
 			.node = p->node,
 			.buckets = p->buckets,
-			.from_ns = w.from_ns,
-			.to_ns = w.to_ns,
-			.cores_allowed = w.sums.totals.cores_allowed,
-			.memory_limit_bytes = w.sums.totals.memory_limit_bytes,
+			.from_ns = w->from_ns,
+			.to_ns = w->to_ns,
+			.cores_allowed = w->sums.totals.cores_allowed,
+			.memory_limit_bytes = w->sums.totals.memory_limit_bytes,
+			.empty = &w->empty,
 		},
 		err);
 	if (rc == -EINVAL)
 		return rc;
 	if (rc < 0)
-		return tg_err_set(err, rc, "Cannot read %s: %s", p->recording->path, strerror(-rc));
+		return unreadable(p, rc, err);
 	if (!chart->n_panels)
 		return tg_err_set(err, -ENOENT,
-			"There is nothing to draw: no samples were taken in that time");
+			"There is nothing to draw: no samples %s%s%s in that time",
+			w->empty.len ? "for " : "", w->empty.data,
+			w->empty.len ? "" : "were taken");
 	if (p->n_spans > 1 && !p->panels)
-		rc = add_cells(&w);
+		rc = add_cells(w);
 	if (rc < 0)
-		return tg_err_set(err, rc, "Cannot read %s: %s", p->recording->path, strerror(-rc));
-	add_bands(&w);
-	add_flags(&w);
-	add_words(&w);
-	add_rows(&w);
+		return unreadable(p, rc, err);
+	add_bands(w);
+	add_flags(w);
+	add_words(w);
+	add_rows(w);
 	return 0;
+}
+
+int tg_picture_draw(const struct tg_picture *p, struct tg_chart *chart, struct tg_err *err)
+{
+	struct work w = { .p = p, .chart = chart, .empty = TG_BUF_INIT };
+	int rc;
+
+	*chart = (struct tg_chart){ 0 };
+	rc = draw(&w, err);
+	tg_buf_release(&w.empty);
+	return rc;
 }

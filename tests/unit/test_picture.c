@@ -177,6 +177,22 @@ static void test_many_marks(void)
 	unlink(path);
 }
 
+/* What was asked for and has nothing to show is said; what was not is no news. */
+static void test_empty_panels(void)
+{
+	struct shown s = draw("1", "gpu,cpu,gpu-memory");
+
+	T_EQ_I(s.chart.n_panels, 1);
+	T_OK(all_have(&s, "nothing to show for gpu, gpu-memory"));
+	release(&s);
+	s = draw("1", "all");
+	T_OK(s.chart.n_panels > 1 && !some_have(&s, "nothing to show"));
+	release(&s);
+	s = draw("1", NULL);
+	T_OK(!some_have(&s, "nothing to show"));
+	release(&s);
+}
+
 /* Lines of one panel differ, also where colour is not seen. */
 static void test_lines(void)
 {
@@ -307,6 +323,7 @@ int main(void)
 	test_gpus();
 	test_marks();
 	test_many_marks();
+	test_empty_panels();
 	test_mean_only();
 	test_many_cells();
 	test_lines();

@@ -775,6 +775,9 @@ static void test_no_recording(void)
 	g = magic_of("rows.tacho", "%%display_graph_for_last", "");
 	T_EQ_S(g.err.data, "There is nothing to draw: no samples were taken in that time\n");
 	got_release(&g);
+	g = magic_of("rows.tacho", "%tacho chart --panel gpu,net", "");
+	T_EQ_S(g.err.data, "There is nothing to draw: no samples for gpu, net in that time\n");
+	got_release(&g);
 	g = magic_of("rows.tacho", "%%perfdata_to_json r", "");
 	T_EQ_S(g.err.data, "");
 	got_release(&g);
