@@ -267,8 +267,28 @@ void tg_cell_reply_passed(struct tg_proxy *p, struct tg_request *r)
 		p->ended_ns = r->end_ns;
 }
 
+/* Of a cell that failed: a line of ours in it may be why, as its kernel knows no such magic. */
+static void tell_below(struct tg_proxy *p, const struct tg_request *r)
+{
+	enum tg_magic_name name;
+	int signs = tg_magics_below(r->code.data, r->code.len, r->magic.body, &name);
+	struct tg_buf text = TG_BUF_INIT;
+
+	if (!signs)
+		return;
+	tg_buf_addf(&text,
+		"%.*s%s must stand at the top of a cell, above its code and other magics.\n", signs,
+		"%%", tg_magic_name(name));
+	tg_emit_stderr(p, r, text.data);
+	tg_buf_release(&text);
+}
+
 bool tg_cell_idle(struct tg_proxy *p, struct tg_request *r)
 {
+	bool failed = r->failed || (r->status && !strcmp(r->status, "error"));
+
+	if (failed && r->kind == TG_CELL_CODE && !r->idle)
+		tell_below(p, r);
 	/* the reply, which has the status, may be on its way on another socket */
 	end(p, r, !r->started ? "aborted" : r->failed ? "error" : "ok");
 	if (!r->started && r->answer_due) {

@@ -109,6 +109,21 @@ bool tg_magics_next(struct tg_magics *m, struct tg_magic_line *out)
 	return false;
 }
 
+int tg_magics_below(const char *code, size_t len, size_t at, enum tg_magic_name *name)
+{
+	int signs = 0;
+
+	while (!signs && at < len) {
+		struct tg_text_line line = tg_text_trim(code, tg_text_line_at(code, len, at));
+		struct tg_magic_line magic;
+
+		if (line.at < line.end && (signs = read_line(code, line, &magic)))
+			*name = magic.name;
+		at = line.next;
+	}
+	return signs;
+}
+
 bool tg_magic_is_variable(const char *s, size_t len)
 {
 	static const char *const keywords[] = { "False", "None", "True", "and", "as", "assert",

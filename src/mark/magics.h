@@ -44,6 +44,12 @@ struct tg_magics {
 /* The next one; false: `at` is now where the code begins, `len` when there is none. */
 bool tg_magics_next(struct tg_magics *m, struct tg_magic_line *out);
 
+/*
+ * How many signs the first line has that would be a magic of ours, were it not below `at`, where
+ * the code begins; and its name. 0: there is none.
+ */
+int tg_magics_below(const char *code, size_t len, size_t at, enum tg_magic_name *name);
+
 /* Whether a text can be a variable of Python: ASCII letters, digits and '_', no keyword. */
 bool tg_magic_is_variable(const char *s, size_t len);
 

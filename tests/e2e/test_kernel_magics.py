@@ -79,6 +79,27 @@ def test_cells_that_are_not_ours(fake):
     assert fake.run("%time 1").status == "ok"
 
 
+@pytest.mark.parametrize("code, name", [
+    ("z = 1\n%tacho show", "%tacho"), ("%%time\n%display_code_history", "%display_code_history"),
+    ("z = 1\n%%tacho", "%%tacho")])
+def test_below_code(fake, plain, code, name):
+    """The kernel gets it and says what it says; where it must stand comes behind that."""
+    sentence = f"{name} must stand at the top of a cell, above its code and other magics.\n"
+    result, bare = fake.run(code), plain.run(code)
+    assert result.status == bare.status == "error"
+    assert result.reply["content"]["ename"] == bare.reply["content"]["ename"]
+    assert result.stderr == bare.stderr + sentence
+    assert result.messages[-2]["content"] == {"name": "stderr", "text": sentence}
+    assert result.types[-1] == "status:idle"
+    assert sentence in fake.run(f"%tacho x\n1/0\n{name}").stderr  # the failure may be another
+
+
+def test_below_code_that_does_not_fail(fake):
+    assert fake.run("x = '''\n%tacho a\n'''").types == ["status:busy", "execute_input", "status:idle"]
+    assert "must stand" not in fake.run("1/0").text
+    assert fake.run("z = 1\n%tacho x", silent=True).stderr.count("must stand") == 0
+
+
 def test_silent(fake):
     """P4: nothing is said in a silent cell."""
     result = fake.run("%tacho x", silent=True)

@@ -55,6 +55,7 @@ PYTHON = dict(
 LANGUAGES = {language.name: language for language in (
     Language("ipython", **PYTHON),
     Language("xpython", **PYTHON, wrong={
+        "test_magic_below_code": "says that there is no such magic, and that the cell is ok",
         "test_error_and_what_was_queued": "answers requests that it has together with one state",
         "test_interrupt[signal]": "ends at SIGINT", "test_interrupt[message]": "ends at SIGINT"}),
     Language(
@@ -135,6 +136,14 @@ def shape(result):
     types = [kind for kind, before in zip(result.types, [None, *result.types]) if (kind, before) != ("stream",) * 2]
     return (result.status, types, result.text, result.data,
             [sorted(c) for c in result.of("execute_result")])
+
+
+def test_magic_below_code(plain, ours, language):
+    """Each kernel says in its way that it has none; where it must stand comes behind that."""
+    code = language.printed + "\n%tacho show"
+    alone, result = plain.run(code), ours.run(code)
+    assert result.status == alone.status == "error"
+    assert result.text == alone.text + "%tacho must stand at the top of a cell, above its code and other magics.\n"
 
 
 @pytest.mark.parametrize("what", ["printed", "failing", "value"])

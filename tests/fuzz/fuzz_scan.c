@@ -23,6 +23,7 @@ static void check_string(struct tg_bytes v)
 		      requoted = TG_BUF_INIT;
 
 	if (!tg_jscan_string(v, &text)) {
+		enum tg_magic_name name = TG_NAMES;
 		struct tg_magic m;
 
 		tg_json_quote_lax(&quoted, text.data, text.len);
@@ -32,6 +33,9 @@ static void check_string(struct tg_bytes v)
 		if (requoted.len != quoted.len || memcmp(requoted.data, quoted.data, quoted.len))
 			abort();
 		tg_magic_read(text.data, text.len, &m);
+		if (m.body > text.len ||
+			(tg_magics_below(text.data, text.len, m.body, &name) && name == TG_NAMES))
+			abort();
 		tg_buf_clear(&again);
 		if (m.kind != TG_MAGIC_NONE)
 			tg_magic_rewrite(&m, text.data, text.len, "#", "/f", &again);

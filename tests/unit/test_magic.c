@@ -54,6 +54,35 @@ static void test_kinds(void)
 	check("%tacho a\n%%time\n1", TG_MAGIC_TOP, NULL, "# %tacho a\n%%time\n1");
 }
 
+static void check_below(const char *code, const char *want)
+{
+	enum tg_magic_name name = TG_NAMES;
+	struct tg_magic m;
+	char got[60] = "";
+	int signs;
+
+	tg_magic_read(code, strlen(code), &m);
+	signs = tg_magics_below(code, strlen(code), m.body, &name);
+	if (signs)
+		snprintf(got, sizeof(got), "%.*s%s", signs, "%%", tg_magic_name(name));
+	T_EQ_S(got, want);
+}
+
+/* What looks like a magic of ours and is none, for where it stands. */
+static void test_below(void)
+{
+	check_below("", "");
+	check_below("z = 1\n%tacho show\n%%perfdata_to_json x", "%tacho");
+	check_below("z = 1\r\n\n\t%%display_graph_for_all", "%%display_graph_for_all");
+	check_below("%%time\n%tacho", "%tacho");
+	check_below("%%tacho\n%tacho show", "%tacho");
+	check_below("%tacho show\nz = 1\n%tacho show", "%tacho");
+	check_below("z = 1\n?%tacho", "%tacho");
+	check_below("%tacho show\n# c\n%display_code_history", "");
+	check_below("%%display_code_history\nx\n%tacho", "");
+	check_below("z = 1\n# %tacho\n%tachos\nx = %tacho show\n'%tacho'", "");
+}
+
 /* IPython looks for magics behind every line break of Unicode: none may be left bare. */
 static void test_breaks(void)
 {
@@ -112,6 +141,7 @@ static void test_comment(void)
 int main(void)
 {
 	test_kinds();
+	test_below();
 	test_breaks();
 	test_surrogate();
 	test_variable();
