@@ -52,6 +52,7 @@ struct load {
 	struct tg_points *p;
 	int64_t from_ns, to_ns; /* monotonic: what is wanted */
 	size_t n_columns;
+	int64_t period_ns; /* the columns are read at most so often */
 	uint64_t set; /* hash of the instances that were added up last */
 	size_t start; /* first point of this session */
 	bool cut; /* the next point is not joined */
@@ -140,6 +141,7 @@ static int load_table(struct load *l, struct tg_reader *reader, const struct tg_
 			(instance && strcmp(c->instance, instance) != 0))
 			continue;
 		column[l->n_columns++] = (uint32_t)k;
+		l->period_ns = TG_MAX(l->period_ns, c->period_ns);
 		set = tg_hash(set, c->instance, strlen(c->instance));
 		set = tg_hash(set, "/", 1);
 		l->p->kind = c->metric->kind;
@@ -200,9 +202,10 @@ static int64_t longest_period(const struct tg_steps *period, size_t *at, int64_t
  * Cut where samples are further apart than three periods, or where the recorder said that it lost
  * some.
  */
-static void cut_gaps(struct tg_points *p, size_t start, const struct tg_span_session *s)
+static void cut_gaps(
+	struct tg_points *p, size_t start, const struct tg_span_session *s, int64_t period_ns)
 {
-	int64_t usual = usual_distance(p, start);
+	int64_t usual = TG_MAX(usual_distance(p, start), period_ns);
 	size_t gap = 0, step = 0;
 
 	if (p->n > start) /* of thousands of changes few are of this time */
@@ -245,7 +248,7 @@ static int load_session(const struct tg_recording *r, const struct tg_span_sessi
 		if (rc < 0 && rc != -ENOENT)
 			return rc;
 	}
-	cut_gaps(p, l.start, s);
+	cut_gaps(p, l.start, s, l.period_ns);
 	for (size_t i = l.start; i < p->n; i++) {
 		p->point[i].t_ns = tg_session_utc(s, p->point[i].t_ns);
 		/* a suspended machine makes a jump from one point to the next */

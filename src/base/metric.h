@@ -34,6 +34,7 @@ struct tg_metric {
 struct tg_column {
 	const struct tg_metric *metric;
 	char instance[TG_INSTANCE_MAX];
+	int64_t period_ns; /* it is read at most so often; 0: at every tick */
 };
 
 /* What a missing value is in memory; on disk it is a bit. */

@@ -80,6 +80,8 @@ struct tg_chunk_header {
  *            with cores also cpus: those that it may run on, "0-3,8"
  *  means     what ("tree.cpu_ns"), by ("perf", "cgroup", "processes"), why: how that metric is told
  *            from here on, and why not by the means before in that list, or what is uncertain
+ *  source    name, period_ns: how often a source of metrics is read from here on (0: at each
+ *            tick); at the end of all also readings and cpu_ns: how often it was, at what cost
  *  alive     entity, pid, comm: still there when the recording ended
  *  mark      name, attrs: a moment that the user named
  *  note      text: something a reader of the recording should know

@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+#define PERIOD_MAX INT64_C(86400000000000) /* a day, in ns */
+
 static const char *const kind_name[] = { [TG_GAUGE] = "gauge", [TG_COUNTER] = "counter" };
 static const char *const scope_name[] = {
 	[TG_SCOPE_JOB] = "job", [TG_SCOPE_NODE] = "node", [TG_SCOPE_SELF] = "self"
@@ -64,6 +66,8 @@ void tg_table_dump(struct tg_buf *out, uint32_t number, const char *name,
 		tg_jw_begin_array(&w);
 		tg_jw_int(&w, (int64_t)k);
 		tg_jw_strn(&w, column[i].instance, strnlen(column[i].instance, TG_INSTANCE_MAX));
+		if (column[i].period_ns > 0)
+			tg_jw_int(&w, column[i].period_ns);
 		tg_jw_end_array(&w);
 	}
 	tg_jw_end_array(&w);
@@ -110,12 +114,14 @@ static int parse_column(struct tg_table_def *t, struct tg_column *c, const struc
 {
 	int64_t k = tg_json_int(tg_json_at(v, 0), -1);
 	const char *instance = tg_json_str(tg_json_at(v, 1), NULL);
+	int64_t period = tg_json_int(tg_json_at(v, 2), 0);
 
-	if (k < 0 || (uint64_t)k >= t->n_metrics || !instance ||
-		strlen(instance) >= TG_INSTANCE_MAX)
+	if (period < 0 || period > PERIOD_MAX || k < 0 || (uint64_t)k >= t->n_metrics ||
+		!instance || strlen(instance) >= TG_INSTANCE_MAX)
 		return -1;
 	c->metric = &t->metric[k];
 	memcpy(c->instance, instance, strlen(instance) + 1);
+	c->period_ns = period;
 	return 0;
 }
 

@@ -62,3 +62,29 @@ void tg_facts_means(struct tg_facts *f, const struct tg_sampler *sampler, struct
 	f->means_said = true;
 	snprintf(f->means_why, sizeof(f->means_why), "%s", why);
 }
+
+void tg_facts_sources(struct tg_facts *f, const struct tg_sampler *sampler,
+	struct tg_events *events, bool end, int64_t now_ns)
+{
+	struct tg_source_cost cost[TG_FACTS_SOURCES];
+	size_t n = tg_sampler_costs(sampler, cost, TG_FACTS_SOURCES);
+
+	for (size_t i = 0; i < TG_MIN(n, TG_ARRAY_SIZE(cost)); i++) {
+		int64_t said = f->period_ns[i], now = cost[i].period_ns;
+		struct tg_jw *w;
+
+		if (!cost[i].readings || (!end && said && now <= 2 * said && said <= 2 * now))
+			continue;
+		f->period_ns[i] = now;
+		if (!end && !said)
+			continue; /* as it is meant to be: that is in the table */
+		w = tg_events_open(events, "source", now_ns);
+		tg_jw_kstr(w, "name", cost[i].name);
+		tg_jw_kint(w, "period_ns", now);
+		if (end) {
+			tg_jw_kint(w, "readings", cost[i].readings);
+			tg_jw_kint(w, "cpu_ns", cost[i].cpu_ns);
+		}
+		tg_events_close(events);
+	}
+}

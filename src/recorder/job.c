@@ -442,6 +442,8 @@ void tg_job_run(struct tg_job *j, int64_t now_ns)
 		j->slow_ns = now_ns + SLOW_NS;
 		look_at_clocks(j, true);
 		look_at_limits(j, now_ns);
+		if (j->sampler)
+			tg_facts_sources(&j->facts, j->sampler, &j->events, false, now_ns);
 	}
 	if (now_ns >= j->flush_ns)
 		tg_job_flush(j, now_ns);
@@ -491,7 +493,9 @@ void tg_job_finish(struct tg_job *j, int64_t now_ns)
 	if (j->root.pid && !j->root_ended && tg_watch_dead(&j->root))
 		end_root(j, -1, -1, now_ns);
 	tg_live_end_by_us(&j->spans, &j->events, TG_LIVE_ALL, now_ns, "unknown");
-	if (j->sampler)
+	if (j->sampler) {
 		tg_sampler_alive(j->sampler, alive_event, j);
+		tg_facts_sources(&j->facts, j->sampler, &j->events, true, now_ns);
+	}
 	tg_job_flush(j, now_ns);
 }

@@ -46,10 +46,25 @@ static void take_held(struct tg_reply *u)
 	u->held_limit = u->value[1][TG_REPLY_LIMIT_BYTES];
 }
 
+/* At a high rate most readings have but the sum of the tree. */
+static bool is_part(const struct tg_reply *u, const struct tg_reading *reading)
+{
+	static const enum tg_reply_value rest[] = { TG_REPLY_TREE_RSS_BYTES,
+		TG_REPLY_NODE_BUSY_NS };
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(rest); i++)
+		if (u->column[rest[i]] >= 0 && u->value[1][rest[i]] != TG_MISSING &&
+			reading->value[u->column[rest[i]]] == TG_MISSING)
+			return reading->t_ns - u->t_ns[1] < TG_NS_PER_S;
+	return false;
+}
+
 void tg_reply_take(struct tg_reply *u, const struct tg_reading *reading)
 {
 	if (u->t_ns[1] == 0 || u->generation != reading->generation)
 		find_columns(u, reading);
+	if (is_part(u, reading))
+		return;
 	u->t_ns[0] = u->t_ns[1];
 	memcpy(u->value[0], u->value[1], sizeof(u->value[0]));
 	u->t_ns[1] = reading->t_ns;

@@ -71,10 +71,19 @@ static void start_table(struct tg_rows *r, const struct tg_reading *reading)
 	r->generation = reading->generation;
 }
 
+/* At a high rate there are ticks at which nothing was to be read. */
+static bool is_empty(const struct tg_reading *reading)
+{
+	for (size_t i = 0; i < reading->n; i++)
+		if (reading->value[i] != TG_MISSING)
+			return false;
+	return true;
+}
+
 void tg_rows_add(struct tg_rows *r, const struct tg_reading *reading)
 {
 	/* time stamps of a table ascend; a reading that is not later than the last says nothing */
-	if (reading->n == 0 || reading->t_ns <= r->last_ns)
+	if (is_empty(reading) || reading->t_ns <= r->last_ns)
 		return;
 	r->last_ns = reading->t_ns;
 	if (!r->have_table || r->generation != reading->generation) {

@@ -14,11 +14,16 @@
 
 #include "base/mem.h"
 
+#define SHARE 500 /* a source gets a five-hundredth of a core */
+
 struct opened {
 	struct tg_out out;
 	void *state;
 	bool available;
 	char why[160];
+	int64_t due_ns, period_ns; /* when it is read next, and how often now */
+	int64_t cost_ns; /* of a reading lately, CPU time */
+	struct tg_source_cost cost;
 };
 
 struct tg_sampler {
@@ -51,6 +56,7 @@ static void lay_out(struct tg_sampler *s)
 			s->n++;
 			column->metric = &out->source->metric[k % m];
 			memcpy(column->instance, out->instance[k / m], TG_INSTANCE_MAX);
+			column->period_ns = out->source->period_ns;
 		}
 		out->changed = false;
 	}
@@ -142,15 +148,40 @@ void tg_sampler_set_root(struct tg_sampler *s, pid_t root)
 	tg_tree_set_root(s->env.tree, root);
 }
 
+/* A captured tree has no time that passes: there all is read always. */
+static bool is_due(const struct tg_sampler *s, const struct opened *o)
+{
+	unsigned flags = s->env.flags;
+
+	if (flags & TG_READ_EDGE)
+		return o->out.source->edge;
+	/* a tick that comes a little early is this one's, not too soon for it */
+	return (flags & TG_READ_REFRESH) || !s->env.live ||
+	       s->env.t_ns >= o->due_ns - o->period_ns / 8;
+}
+
+static void read_source(struct tg_sampler *s, struct opened *o)
+{
+	const struct tg_source *source = o->out.source;
+	int64_t before = tg_thread_ns(), cost;
+
+	source->read(o->state, &s->env, &o->out);
+	cost = tg_thread_ns() - before;
+	o->cost_ns += (cost - o->cost_ns) / (o->cost.readings ? 8 : 1);
+	o->cost.readings++;
+	o->cost.cpu_ns += cost;
+	o->period_ns = TG_MAX(source->period_ns, source->period_ns ? o->cost_ns * SHARE : 0);
+	o->due_ns = s->env.t_ns + o->period_ns;
+}
+
 void tg_sampler_read(struct tg_sampler *s, unsigned flags, struct tg_reading *reading)
 {
-	const struct tg_tree_totals *totals;
 	bool changed = false;
 	size_t n = 0;
 
 	s->env.flags = flags;
 	s->env.stat_read = false;
-	reading->t_ns = tg_mono_ns(); /* for want of a tree */
+	reading->t_ns = s->env.t_ns = tg_mono_ns();
 	for (size_t i = 0; i < tg_source_count; i++) {
 		struct opened *o = &s->source[i];
 		size_t values = o->out.n_instances * o->out.source->n_metrics;
@@ -158,8 +189,8 @@ void tg_sampler_read(struct tg_sampler *s, unsigned flags, struct tg_reading *re
 		for (size_t k = 0; k < values; k++)
 			o->out.value[k] = TG_MISSING;
 		o->out.next = 0;
-		if (o->available && (o->out.source->edge || !(flags & TG_READ_EDGE)))
-			o->out.source->read(o->state, &s->env, &o->out);
+		if (o->available && is_due(s, o))
+			read_source(s, o);
 		changed |= o->out.changed;
 	}
 	if (changed)
@@ -174,9 +205,6 @@ void tg_sampler_read(struct tg_sampler *s, unsigned flags, struct tg_reading *re
 			if (out->is_column[k])
 				s->value[n++] = out->value[k];
 	}
-	totals = tg_tree_totals(s->env.tree);
-	if (totals)
-		reading->t_ns = totals->t_ns;
 	reading->column = s->column;
 	reading->value = s->value;
 	reading->n = s->n;
@@ -227,6 +255,16 @@ enum tg_oom tg_sampler_oom(struct tg_sampler *s, char *why, size_t size)
 
 	tg_oom_look(&s->oom, &s->env, now);
 	return tg_oom_tell(&s->oom, now, why, size);
+}
+
+size_t tg_sampler_costs(const struct tg_sampler *s, struct tg_source_cost *cost, size_t cap)
+{
+	for (size_t i = 0; i < tg_source_count && i < cap; i++) {
+		cost[i] = s->source[i].cost;
+		cost[i].name = tg_source_list[i]->name;
+		cost[i].period_ns = s->source[i].period_ns;
+	}
+	return tg_source_count;
 }
 
 size_t tg_sampler_sources(const struct tg_sampler *s, struct tg_source_info *info, size_t cap)

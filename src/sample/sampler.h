@@ -125,6 +125,14 @@ const char *tg_means_name(enum tg_means means); /* "processes", "cgroup", "perf"
 enum tg_oom { TG_OOM_UNKNOWN, TG_OOM_NO, TG_OOM_YES };
 enum tg_oom tg_sampler_oom(struct tg_sampler *s, char *why, size_t size);
 
+/* What a source has cost, and how often it is read now: 0, at every reading. */
+struct tg_source_cost {
+	const char *name;
+	int64_t readings, cpu_ns;
+	int64_t period_ns;
+};
+size_t tg_sampler_costs(const struct tg_sampler *s, struct tg_source_cost *cost, size_t cap);
+
 /* What each source offers here: for `tachograph list`, docs/metrics.md and CSV headers. */
 struct tg_source_info {
 	const char *name;

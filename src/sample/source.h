@@ -27,6 +27,7 @@ struct tg_out;
 
 /* What all sources share. The sampler owns it; sources change only `text`. */
 struct tg_env {
+	int64_t t_ns; /* CLOCK_MONOTONIC of this reading */
 	int root_fd; /* directory with proc/ and sys/ */
 	bool live; /* it is "/" itself, so that pids are those of clocks and pidfds, too */
 	pid_t root; /* root of the measured tree; 0: none yet */
@@ -53,6 +54,11 @@ struct tg_source {
 	 * that is put, so that instances may differ in what they have; else just one, and whole.
 	 */
 	bool instances;
+	/*
+	 * How often it may be read: what it reads does not change faster, or costs too much; 0: at
+	 * every reading. It is read more seldom when it costs more than its share of a core.
+	 */
+	int64_t period_ns;
 	bool edge; /* read for edges of cells, too: cheap, and of the job or its devices */
 
 	/*

@@ -185,6 +185,7 @@ const struct tg_source tg_source_cgroup = {
 	.help = "the control group of the tree: what a container or batch job is charged for",
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
+	.period_ns = 10 * TG_NS_PER_MS,
 	.edge = true,
 	.open = open_cgroup,
 	.read = read_cgroup,

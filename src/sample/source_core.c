@@ -8,6 +8,7 @@
 #include "sample/procfs.h"
 #include "sample/source.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 static const struct tg_metric metrics[] = {
@@ -59,6 +60,7 @@ const struct tg_source tg_source_core = {
 	.help = "CPU time of each core of the machine",
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
+	.period_ns = 10 * TG_NS_PER_MS,
 	.instances = true,
 	.open = open_core,
 	.read = read_core,

@@ -178,6 +178,7 @@ const struct tg_source tg_source_disk = {
 	.help = "each disk of the machine, whoever uses it",
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
+	.period_ns = 100 * TG_NS_PER_MS,
 	.instances = true,
 	.edge = true,
 	.open = open_disk,

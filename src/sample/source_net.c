@@ -14,6 +14,7 @@
 #include "sample/procfs.h"
 #include "sample/source.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 enum { RX_BYTES, TX_BYTES, RX_PACKETS, TX_PACKETS };
@@ -206,6 +207,7 @@ const struct tg_source tg_source_net = {
 	.help = "each network interface that the tree can use, whoever uses it",
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
+	.period_ns = 100 * TG_NS_PER_MS,
 	.instances = true,
 	.edge = true,
 	.open = open_net,

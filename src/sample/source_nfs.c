@@ -277,6 +277,7 @@ const struct tg_source tg_source_nfs = {
 	.help = "each NFS mount that the tree can see, whoever uses it",
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
+	.period_ns = TG_NS_PER_S,
 	.instances = true,
 	.open = open_nfs,
 	.read = read_nfs,

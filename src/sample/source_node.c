@@ -6,6 +6,7 @@
 #include "sample/procfs.h"
 #include "sample/source.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 enum { BUSY, USER, SYSTEM, IOWAIT, STEAL, CORES, RUNNING, TOTAL, USED, USED_NO_CACHE, SWAP };
@@ -121,6 +122,7 @@ const struct tg_source tg_source_node = {
 	.help = "CPU and memory of the whole machine",
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
+	.period_ns = 10 * TG_NS_PER_MS,
 	.open = open_node,
 	.read = read_node,
 	.close = close_node,

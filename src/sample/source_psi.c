@@ -96,6 +96,7 @@ const struct tg_source tg_source_psi = {
 	.help = "pressure: time that threads of the machine spent waiting",
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
+	.period_ns = 100 * TG_NS_PER_MS,
 	.open = open_psi,
 	.read = read_psi,
 	.close = close_psi,

@@ -63,6 +63,7 @@ const struct tg_source tg_source_self = {
 	.help = "what recording itself costs",
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
+	.period_ns = 100 * TG_NS_PER_MS,
 	.open = open_self,
 	.read = read_self,
 	.close = close_self,

@@ -6,7 +6,11 @@
 #include "sample/tree.h"
 #include "sample/whole.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
+
+#define WALK_NS (10 * TG_NS_PER_MS)
+#define SHARE   100 /* walking through them, and refreshing them, gets a hundredth of a core each */
 
 enum {
 	CPU,
@@ -57,26 +61,76 @@ static const struct tg_metric metrics[] = {
 		"processes whose I/O may not be read, so that the sums lack it" },
 };
 
+/*
+ * The whole is told by a read or two, at any rate. The processes are walked through less often, and
+ * not at all when the whole has not moved: then none of them has run.
+ */
+struct walk {
+	pid_t root;
+	int64_t t_ns, whole_ns; /* of the last one */
+	int64_t cost_ns; /* CPU time of one lately */
+	int64_t refresh_cost_ns; /* … and of the last one that refreshed all */
+	int64_t refreshed_ns;
+};
+
 static int open_tree(struct tg_env *env, void **state, char *why, size_t why_size)
 {
 	int fd = tg_env_open(env, "proc");
 
-	*state = NULL;
-	if (fd < 0)
+	if (fd < 0) {
 		snprintf(why, why_size, "/proc cannot be opened: %s", strerror(-fd));
-	else
-		close(fd);
-	return TG_MIN(fd, 0);
+		return fd;
+	}
+	close(fd);
+	*state = tg_xcalloc(1, sizeof(struct walk));
+	return 0;
+}
+
+static bool is_walk_due(const struct walk *k, const struct tg_env *env)
+{
+	int64_t period = TG_MAX(WALK_NS, k->cost_ns * SHARE);
+
+	if (!env->live || (env->flags & (TG_READ_EDGE | TG_READ_REFRESH)) || k->root != env->root)
+		return true;
+	return env->t_ns >= k->t_ns + period - period / 8;
+}
+
+static void walk(struct walk *k, struct tg_env *env)
+{
+	int64_t again = k->refresh_cost_ns * SHARE; /* it is asked for once a second */
+	bool refresh = (env->flags & TG_READ_REFRESH) &&
+		       (again <= TG_NS_PER_S || env->t_ns - k->refreshed_ns >= again);
+	int64_t before = tg_thread_ns(), cost;
+
+	tg_tree_read(env->tree, refresh ? env->flags : env->flags & ~(unsigned)TG_READ_REFRESH);
+	tg_whole_after(env->whole, env);
+	cost = tg_thread_ns() - before;
+	if (refresh) {
+		k->refreshed_ns = env->t_ns;
+		k->refresh_cost_ns = cost;
+	} else {
+		k->cost_ns += (cost - k->cost_ns) / 8;
+	}
+	k->root = env->root;
+	k->t_ns = env->t_ns;
+	k->whole_ns = env->whole->now_ns;
 }
 
 static void read_tree(void *state, struct tg_env *env, struct tg_out *out)
 {
+	struct walk *k = state;
 	const struct tg_tree_totals *t;
 
-	(void)state;
 	tg_whole_before(env->whole, env);
-	tg_tree_read(env->tree, env->flags);
-	tg_whole_after(env->whole, env);
+	if (is_walk_due(k, env)) {
+		walk(k, env);
+	} else if (env->whole->now_ns == TG_MISSING) {
+		return;
+	} else if (env->whole->now_ns != k->whole_ns) {
+		tg_whole_alone(env->whole);
+		tg_out_put(out, 0, CPU, env->whole->total_ns);
+		return;
+	}
 	t = tg_tree_totals(env->tree);
 	if (!t)
 		return;
@@ -100,7 +154,7 @@ static void read_tree(void *state, struct tg_env *env, struct tg_out *out)
 
 static void close_tree(void *state)
 {
-	(void)state;
+	free(state);
 }
 
 const struct tg_source tg_source_tree = {

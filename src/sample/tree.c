@@ -357,7 +357,7 @@ static void begin_anew(struct tg_tree *t)
 void tg_tree_read(struct tg_tree *t, unsigned flags)
 {
 	tg_kept_collect_exits(&t->kept);
-	t->totals.t_ns = t->teller.t_ns = tg_mono_ns();
+	t->totals.t_ns = t->teller.t_ns = t->env->t_ns;
 	if (t->root_changed)
 		begin_anew(t);
 	if (!t->n)

@@ -188,7 +188,7 @@ static void look_at_cgroup(struct tg_whole *w, struct tg_env *env, int64_t proce
 /* ---- both ---- */
 
 /* Clocks of running threads lag by a tick; of children that were waited for two are cut off. */
-static int64_t lag(
+static int64_t lag_of(
 	const struct tg_whole *w, const struct tg_env *env, const struct tg_tree_totals *t)
 {
 	return (TG_MIN(t->threads, w->cores) + 2 * t->processes) * env->tick_ns;
@@ -208,32 +208,50 @@ static void begin_anew(struct tg_whole *w, const struct tg_env *env, uint32_t ro
 	snprintf(w->why, sizeof(w->why), "%s", perf ? "" : "perf events are switched off");
 }
 
+static void read_now(struct tg_whole *w, struct tg_env *env)
+{
+	w->now_ns = TG_MISSING;
+	if (w->means == TG_MEANS_PERF)
+		w->now_ns = tg_perf_read(&w->perf);
+	else if (w->means == TG_MEANS_CGROUP)
+		w->now_ns = tg_cgroup_cpu_ns(env, w->cgroup_fd, w->cgroup_v2);
+	if (w->now_ns == TG_MISSING)
+		return;
+	w->now_ns += w->base_ns;
+}
+
 void tg_whole_before(struct tg_whole *w, struct tg_env *env)
 {
 	if (env->live && (w->tries || !w->begun))
 		w->last_pid = last_pid(env);
+	read_now(w, env);
+}
+
+void tg_whole_alone(struct tg_whole *w)
+{
+	w->total_ns = TG_MAX(w->total_ns, w->now_ns);
 }
 
 void tg_whole_after(struct tg_whole *w, struct tg_env *env)
 {
 	const struct tg_tree_totals *t = tg_tree_totals(env->tree);
 	const struct tg_process *root = tg_tree_root(env->tree);
-	int64_t whole = TG_MISSING;
+	enum tg_means means = w->means;
+	bool anew = root && (!w->begun || root->entity != w->root);
+	int64_t lag;
 
 	if (!t)
 		return;
-	if (root && (!w->begun || root->entity != w->root))
+	if (anew)
 		begin_anew(w, env, root->entity);
 	if (w->tries)
 		try_perf(w, env, t->cpu_ns);
 	if (w->means != TG_MEANS_PERF && !w->tries && root && (env->flags & TG_READ_REFRESH))
 		look_at_cgroup(w, env, t->cpu_ns);
-	if (w->means == TG_MEANS_PERF)
-		whole = w->base_ns + tg_perf_read(&w->perf);
-	else if (w->means == TG_MEANS_CGROUP)
-		whole = tg_cgroup_cpu_ns(env, w->cgroup_fd, w->cgroup_v2);
-	if (w->means == TG_MEANS_CGROUP && whole != TG_MISSING)
-		whole += w->base_ns;
-	w->total_ns = TG_MAX(w->total_ns, TG_MAX(t->cpu_ns, whole));
-	w->unexplained_ns = TG_MAX(w->unexplained_ns, w->total_ns - t->cpu_ns - lag(w, env, t));
+	if (anew || w->means != means)
+		read_now(w, env);
+	/* the processes were read later, and ran meanwhile */
+	lag = w->now_ns == TG_MISSING ? 0 : lag_of(w, env, t);
+	w->total_ns = TG_MAX(w->total_ns, TG_MAX(w->now_ns, t->cpu_ns - lag));
+	w->unexplained_ns = TG_MAX(w->unexplained_ns, w->total_ns - t->cpu_ns - lag);
 }

@@ -28,17 +28,23 @@ struct tg_whole {
 	int64_t base_ns; /* to be added to what perf or the group says */
 	unsigned tries; /* left, to begin with perf at a moment when nothing is started */
 	int64_t last_pid; /* as it was before the reading of the tree */
+	int64_t now_ns; /* by perf or the group, at this reading; TG_MISSING: by neither */
 	int64_t total_ns, unexplained_ns;
 };
 
 void tg_whole_init(struct tg_whole *w, bool no_perf);
 void tg_whole_release(struct tg_whole *w);
 
+/* At each reading, first: now_ns. It costs a read or two. */
+void tg_whole_before(struct tg_whole *w, struct tg_env *env);
+
+/* When the tree is not read then: now_ns, which is not missing, goes to total_ns. */
+void tg_whole_alone(struct tg_whole *w);
+
 /*
- * Before, and after the tree was read. Then total_ns and unexplained_ns hold, and never fall; where
+ * When the tree was read then: all. Then total_ns and unexplained_ns hold, and never fall; where
  * the sum of the processes is all that there is, what they do not explain is not known.
  */
-void tg_whole_before(struct tg_whole *w, struct tg_env *env);
 void tg_whole_after(struct tg_whole *w, struct tg_env *env);
 
 #endif

@@ -34,14 +34,22 @@ static inline bool has_column(const struct tg_reading *r, const char *name, cons
 	return false;
 }
 
+/* Without perf, whose sums would hide what the processes' do not have. */
 static inline struct tg_sampler *live_sampler(pid_t root)
 {
-	struct tg_sampler_options options = { .root_fd = -1, .root = root };
+	struct tg_sampler_options options = { .root_fd = -1, .root = root, .no_perf = true };
 	struct tg_sampler *s;
 
 	if (tg_sampler_new(&s, &options, NULL) < 0)
 		abort();
 	return s;
+}
+
+/* A reading that is not too soon after the last one to look at each process. */
+static inline void read_walked(struct tg_sampler *s, struct tg_reading *r)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 10 * TG_NS_PER_MS }, NULL);
+	tg_sampler_read(s, 0, r);
 }
 
 static inline int64_t read_column(struct tg_sampler *s, unsigned flags, const char *name)

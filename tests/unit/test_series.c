@@ -322,6 +322,39 @@ static void test_restart(void)
 	unlink(path);
 }
 
+/* What is read each 100 ms, and at edges besides, has no gap between rows that come each ms. */
+static void test_seldom(void)
+{
+	const char *path = run_path("seldom.tacho");
+	const char *pace = "{\"ev\":\"interval\",\"t\":1000000000000,\"ns\":1000000}\n";
+	struct tg_column column[2] = { { &run_metric[0], "", 0 },
+		{ &run_metric[11], "eth0", 100 * MS } };
+	struct tg_block *b = tg_block_new(0, 2, 1000);
+	struct tg_recording *r = NULL;
+	struct tg_points p = { 0 };
+	struct tg_writer *w;
+
+	unlink(path);
+	T_EQ_I(tg_writer_open(&w, path, RUN_SESSION, NULL), 0);
+	b->table = tg_writer_next_table(w);
+	tg_writer_table(w, b->table, "main", column, 2);
+	tg_writer_events(w, pace, strlen(pace));
+	for (int i = 0; i < 1000; i++)
+		tg_block_add(b, RUN_T0 + i * MS,
+			(int64_t[]){ i, i % 100 == 0 || i % 100 < 40 ? i * 100 : TG_MISSING });
+	tg_writer_block(w, b);
+	tg_writer_finish(w);
+	T_EQ_I(tg_recording_open(&r, path, NULL), 0);
+	T_EQ_I(tg_series_load(r, "net.rx_bytes", NULL, RUN_REAL, RUN_REAL + TG_NS_PER_S, 0, &p), 0);
+	T_EQ_I(p.n, 400);
+	for (size_t i = 1; i < p.n; i++)
+		T_OK(!p.point[i].cut);
+	tg_points_release(&p);
+	tg_recording_close(r);
+	tg_block_free(b);
+	unlink(path);
+}
+
 /* A suspended machine: the monotonic clock stood still, the date did not. */
 static void test_clock_jump(void)
 {
@@ -347,6 +380,7 @@ int main(void)
 	test_load();
 	test_pace();
 	test_restart();
+	test_seldom();
 	test_clock_jump();
 	rmdir(run_dir());
 	return t_done();

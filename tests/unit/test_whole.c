@@ -114,11 +114,14 @@ static enum tg_means means_of(struct tg_sampler *s)
 static bool test_short_lives(const char *what, void (*work)(void))
 {
 	struct child c = start(work);
-	struct tg_sampler *s = live_sampler(c.pid);
-	int64_t before = read_column(s, 0, "tree.cpu_ns"), now = 0, last = 0, unattributed = 0;
+	struct tg_sampler_options options = { .root_fd = -1, .root = c.pid };
+	struct tg_sampler *s;
+	int64_t before, now = 0, last = 0, unattributed = 0;
 	struct tg_reading r;
 	bool perf;
 
+	T_EQ_I(tg_sampler_new(&s, &options, NULL), 0);
+	before = read_column(s, 0, "tree.cpu_ns");
 	for (int i = 0; i < 50 && (perf = means_of(s) == TG_MEANS_PERF) == false; i++)
 		before = read_column(s, 0, "tree.cpu_ns");
 	atomic_store(&truth->cpu_ns, 0);
