@@ -117,7 +117,7 @@ static void cell(struct bench *b, int64_t i, int64_t begin, int64_t end)
 static int write_cells(const char *path, int64_t seconds, int64_t cells)
 {
 	struct bench b = { .seed = 1, .events = TG_BUF_INIT, .hwm = 300000000 };
-	struct tg_column column[COLUMNS];
+	struct tg_column column[COLUMNS] = { 0 };
 	struct tg_err err = { 0 };
 	int64_t i = 0, step = seconds * TG_NS_PER_S / TG_MAX(cells, 1);
 	int rc;

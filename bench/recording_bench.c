@@ -142,7 +142,7 @@ static void result(const char *path, int64_t rows, int64_t cpu_ns)
 
 static int write_recording(const char *path, int hz, int64_t rows)
 {
-	struct tg_column column[COLUMNS];
+	struct tg_column column[COLUMNS] = { 0 };
 	struct signal *s = signal_new();
 	struct tg_block *b = tg_block_new(1, COLUMNS, (uint32_t)hz);
 	struct tg_writer *w = NULL;

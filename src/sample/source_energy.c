@@ -13,6 +13,7 @@
 #include "sample/procfs.h"
 #include "sample/source.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #define POWERCAP  "sys/class/powercap"
@@ -252,6 +253,7 @@ const struct tg_source tg_source_energy = {
 	.help = "energy that the processors have used, whoever made them work",
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
+	.period_ns = 100 * TG_NS_PER_MS,
 	.instances = true,
 	.edge = true,
 	.open = open_energy,

@@ -347,6 +347,7 @@ const struct tg_source tg_source_gpu = {
 	.help = "each NVIDIA GPU, and what the job uses of it",
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
+	.period_ns = 100 * TG_NS_PER_MS,
 	.instances = true,
 	.edge = true,
 	.open = open_gpu,

@@ -10,6 +10,7 @@
 #include "sample/sampler.h"
 #include "sample/source.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #define CLASS       "sys/class/infiniband"
@@ -152,6 +153,7 @@ const struct tg_source tg_source_infiniband = {
 	.help = "each active port of InfiniBand and RoCE adapters, whoever uses it",
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
+	.period_ns = TG_NS_PER_S,
 	.instances = true,
 	.open = open_infiniband,
 	.read = read_infiniband,

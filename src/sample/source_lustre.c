@@ -11,6 +11,7 @@
 #include "sample/sampler.h"
 #include "sample/source.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 enum {
@@ -200,6 +201,7 @@ const struct tg_source tg_source_lustre = {
 	.help = "each Lustre file system that is mounted here, whoever uses it",
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
+	.period_ns = TG_NS_PER_S,
 	.instances = true,
 	.open = open_lustre,
 	.read = read_lustre,

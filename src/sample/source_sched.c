@@ -9,6 +9,7 @@
 #include "sample/source.h"
 #include "sample/tree.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 enum { MINOR, MAJOR, VOLUNTARY, INVOLUNTARY, RUNQUEUE };
@@ -118,6 +119,7 @@ const struct tg_source tg_source_sched = {
 	.help = "page faults of the tree, and how the main thread of its root is scheduled",
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
+	.period_ns = 100 * TG_NS_PER_MS,
 	.edge = true,
 	.open = open_sched,
 	.read = read_sched,

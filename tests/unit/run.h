@@ -205,7 +205,7 @@ static inline void run_cells(struct tg_writer *w, unsigned flags)
 /* Write it to `path`, which must not exist. */
 static inline void run_write(const char *path, unsigned flags)
 {
-	struct tg_column column[RUN_COLUMNS];
+	struct tg_column column[RUN_COLUMNS] = { 0 };
 	struct tg_err err = { 0 };
 	struct tg_writer *w;
 

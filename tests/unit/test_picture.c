@@ -95,7 +95,7 @@ static struct tg_writer *begin(const char *path)
 		{ "disk.read_bytes", "bytes", TG_COUNTER, TG_SCOPE_NODE, 0, "read" },
 		{ "disk.write_bytes", "bytes", TG_COUNTER, TG_SCOPE_NODE, 0, "written" },
 	};
-	struct tg_column column[RUN_COLUMNS];
+	struct tg_column column[RUN_COLUMNS] = { 0 };
 	struct tg_writer *w;
 
 	T_EQ_I(tg_writer_open(&w, path, RUN_SESSION, NULL), 0);
@@ -235,7 +235,7 @@ static void gpu_rows(struct tg_writer *w)
 	enum { N = TG_ARRAY_SIZE(gpu) };
 	static const int64_t row[2 * N] = { 50, 20, 3000000000, 2000000000, 1, 90, 80, 7000000000,
 		0, 0 };
-	struct tg_column column[2 * N];
+	struct tg_column column[2 * N] = { 0 };
 	struct tg_block *b;
 
 	for (size_t i = 0; i < 2 * N; i++) {

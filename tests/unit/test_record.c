@@ -186,7 +186,7 @@ static int count_rows(void *ctx, const struct tg_block *got)
 
 static void test_window(const char *path)
 {
-	struct tg_column column[3];
+	struct tg_column column[3] = { 0 };
 	struct tg_block *b = tg_block_new(1, 3, 1000);
 	struct tg_writer *w = NULL;
 	struct tg_reader *r = NULL;
@@ -248,7 +248,7 @@ static void test_sessions(const char *path)
 	struct tg_writer *w = NULL;
 	struct tg_reader *r = NULL;
 	const struct tg_session *s;
-	struct tg_column column[2];
+	struct tg_column column[2] = { 0 };
 	struct tg_json *json;
 	struct stat st;
 	size_t n;
@@ -315,7 +315,7 @@ static void test_sessions(const char *path)
 
 static uint64_t write_long(struct tg_writer *w, uint32_t table, int64_t *t)
 {
-	struct tg_column column[LONG_COLUMNS];
+	struct tg_column column[LONG_COLUMNS] = { 0 };
 	int64_t state[LONG_COLUMNS] = { 0 };
 	uint64_t seed = 7, rows = 0;
 

@@ -59,7 +59,7 @@ static void add_events(struct tg_writer *w, int i)
 
 static void write_sample(struct sample *s)
 {
-	struct tg_column column[COLUMNS];
+	struct tg_column column[COLUMNS] = { 0 };
 	struct tg_process_block *p = tg_process_block_new();
 	int64_t t = 1000000000, state[COLUMNS] = { 0 };
 	struct tg_writer *w = NULL;
@@ -396,7 +396,7 @@ static void test_lost_begin(struct sample *s)
 				    "{\"ev\":\"begin\",\"t\":2,\"span\":5,\"name\":\"x\"}\n"
 				    "{\"ev\":\"end\",\"t\":3,\"span\":5}\n";
 	static const char end[] = "{\"ev\":\"end\",\"t\":9,\"span\":4}\n";
-	struct tg_column column[COLUMNS];
+	struct tg_column column[COLUMNS] = { 0 };
 	int written = 0, result = 0, holes;
 	struct tg_writer *w = NULL;
 	struct tg_buf b, events;
@@ -588,7 +588,7 @@ static void test_lost_session(struct sample *s)
 /* A disk that is full, and then is not. */
 static void test_short_write(const char *path)
 {
-	struct tg_column column[COLUMNS];
+	struct tg_column column[COLUMNS] = { 0 };
 	struct rlimit before, limit;
 	struct tg_writer *w = NULL;
 	int written = 0, result = 0;
@@ -625,7 +625,7 @@ static void test_short_write(const char *path)
 /* The same bytes go through a pipe; /dev/full and a closed pipe are failures with a sentence. */
 static void test_pipe(void)
 {
-	struct tg_column column[COLUMNS];
+	struct tg_column column[COLUMNS] = { 0 };
 	struct tg_writer *w = NULL;
 	int fds[2], written = 0, result = 0;
 	struct tg_err err = { 0 };

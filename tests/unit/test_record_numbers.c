@@ -178,7 +178,7 @@ static void refused(const char *path)
 static void test_used_up(void)
 {
 	const char *path = run_path("up.tacho");
-	struct tg_column column[2];
+	struct tg_column column[2] = { 0 };
 	struct tg_writer *w;
 
 	r_columns(column, 2);

@@ -252,7 +252,7 @@ static struct tg_recording *few(
 	struct tg_process_block *hwm = tg_process_block_new();
 	struct tg_block *b = tg_block_new(1, 2, 4096);
 	struct tg_recording *r = NULL;
-	struct tg_column column[RUN_COLUMNS];
+	struct tg_column column[RUN_COLUMNS] = { 0 };
 	struct tg_err err = { 0 };
 	struct tg_writer *w;
 

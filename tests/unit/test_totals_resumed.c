@@ -17,7 +17,7 @@ static int64_t at(double s)
 
 static struct tg_writer *begin(const char *path, double s, int entity)
 {
-	struct tg_column column[RUN_COLUMNS];
+	struct tg_column column[RUN_COLUMNS] = { 0 };
 	struct tg_buf e = TG_BUF_INIT;
 	struct tg_err err = { 0 };
 	struct tg_writer *w;

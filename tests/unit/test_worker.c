@@ -184,7 +184,7 @@ static void test_graphs(void)
 /* A dozen cells of ten seconds, ten rows a second: steps, ramps and bursts that all wobble. */
 static void write_dozen(const char *path)
 {
-	struct tg_column column[RUN_COLUMNS];
+	struct tg_column column[RUN_COLUMNS] = { 0 };
 	struct tg_block *b = tg_block_new(1, RUN_COLUMNS, 2048);
 	int64_t row[RUN_COLUMNS] = { 0 };
 	struct tg_err err = { 0 };
