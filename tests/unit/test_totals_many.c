@@ -26,7 +26,7 @@ static const struct tg_metric metric[] = {
 };
 
 struct columns {
-	struct tg_column c[COLUMNS] = { 0 };
+	struct tg_column c[COLUMNS];
 };
 
 /* Tables follow each other, each with its columns in another order. */
