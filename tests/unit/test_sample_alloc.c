@@ -63,10 +63,10 @@ static void end_all(void *ctx, uint32_t entity, pid_t pid, const char *comm)
 	kill(pid, SIGKILL);
 }
 
-/* What this machine does not have: NFS, Lustre, InfiniBand, energy. */
-static void test_devices(void)
+/* What this machine does not have: NFS, Lustre, InfiniBand, energy; GPUs. */
+static void test_devices(const char *machine, pid_t root, const char *metric, const char *instance)
 {
-	struct tg_sampler *s = sampler_of("cluster", 600);
+	struct tg_sampler *s = sampler_of(machine, root);
 	struct tg_reading r;
 	unsigned generation;
 
@@ -78,7 +78,7 @@ static void test_devices(void)
 		tg_sampler_read(s, TG_READ_REFRESH, &r);
 	T_EQ_I(n_allocations, 0);
 	T_EQ_I(r.generation, generation);
-	T_OK(has_column(&r, "nfs.ops", "/home"));
+	T_OK(has_column(&r, metric, instance));
 	tg_sampler_free(s);
 }
 
@@ -107,6 +107,7 @@ int main(void)
 	tg_sampler_alive(s, end_all, NULL);
 	finish(&c);
 	tg_sampler_free(s);
-	test_devices();
+	test_devices("cluster", 600, "nfs.ops", "/home");
+	test_devices("amd", 700, "drm.engine_ns", "0000:03:00.0 gfx");
 	return t_done();
 }

@@ -306,7 +306,8 @@ static void test_bare(void)
 		/* there, and a part of it is not */
 		T_OK(!info[i].available || !info[i].why[0] || !strcmp(info[i].name, "sched"));
 	}
-	T_EQ_I(unavailable, 9); /* cgroup, disk, net, nfs, lustre, infiniband, energy, psi, gpu */
+	/* cgroup, disk, net, nfs, lustre, infiniband, energy, psi, gpu, amdgpu, drm */
+	T_EQ_I(unavailable, 11);
 	tg_sampler_free(s);
 }
 
