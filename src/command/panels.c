@@ -20,6 +20,7 @@ struct line {
 	enum tg_hue hue;
 	unsigned style;
 	bool node;
+	double factor; /* into the unit of the panel; 0: it is in that */
 };
 
 enum scaling { AS_CORES, AS_BYTES, AS_BYTES_PER_S, AS_PER_S, AS_PCT };
@@ -61,10 +62,14 @@ static const struct plan plans[] = {
 			{ "net.tx_bytes", "send", TG_HUE_SEND, DASH, false } } },
 	{ "gpu", "GPU busy", AS_PCT, true, true,
 		{ { "gpu.util_pct", NULL, TG_HUE_GPU, 0, false },
-			{ "gpu.memory_busy_pct", "memory", TG_HUE_GPU, PALE, false } } },
+			{ "gpu.memory_busy_pct", "memory", TG_HUE_GPU, PALE, false },
+			{ "amdgpu.util_pct", NULL, TG_HUE_GPU, 0, false },
+			{ "drm.engine_ns", "job", TG_HUE_GPU, 0, false, 1e-7 } } },
 	{ "gpu-memory", "GPU memory", AS_BYTES, true, true,
 		{ { "gpu.job_memory_bytes", "job", TG_HUE_GPU, 0, false },
-			{ "gpu.memory_used_bytes", "all", TG_HUE_GPU, PALE, false } } },
+			{ "gpu.memory_used_bytes", "all", TG_HUE_GPU, PALE, false },
+			{ "drm.memory_bytes", "job", TG_HUE_GPU, 0, false },
+			{ "amdgpu.memory_used_bytes", "all", TG_HUE_GPU, PALE, false } } },
 	{ "node-cpu", "CPU of the machine · cores busy", AS_CORES, false, false,
 		{ { "node.cpu_busy_ns", "machine", TG_HUE_CPU, BAND, false } } },
 	{ "node-memory", "Memory of the machine", AS_BYTES, false, false,
@@ -111,6 +116,7 @@ static int add_series(const struct tg_panels *w, struct tg_panel *panel, const s
 	struct tg_points p = { 0 };
 	struct tg_series *s;
 	struct tg_bin *bin;
+	double f = line->factor > 0 ? line->factor : 1;
 	bool single;
 	size_t n;
 	int rc = tg_series_load(
@@ -134,9 +140,9 @@ static int add_series(const struct tg_panels *w, struct tg_panel *panel, const s
 		s->bucket[j] = (struct tg_bucket){
 			.t0 = (double)(bin[j].t0_ns - w->from_ns) / 1e9,
 			.t1 = (double)(bin[j].t1_ns - w->from_ns) / 1e9,
-			.min = bin[j].min,
-			.max = bin[j].max,
-			.mean = bin[j].mean,
+			.min = bin[j].min * f,
+			.max = bin[j].max * f,
+			.mean = bin[j].mean * f,
 		};
 	free(bin);
 	tg_points_release(&p);

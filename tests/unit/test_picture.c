@@ -250,6 +250,27 @@ static void gpu_rows(struct tg_writer *w)
 	tg_block_free(b);
 }
 
+/* An engine of another GPU that works for the job a quarter of the time, read once a second. */
+static void engine_rows(struct tg_writer *w)
+{
+	static const struct tg_metric drm[] = {
+		{ "tree.processes", "count", TG_GAUGE, TG_SCOPE_JOB, 0, "processes" },
+		{ "drm.engine_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0, "busy" },
+	};
+	struct tg_column column[] = { { .metric = &drm[0] },
+		{ .metric = &drm[1], .instance = "0000:00:02.0 render" } };
+	struct tg_block *b = tg_block_new(tg_writer_next_table(w), 2, 64);
+
+	tg_writer_table(w, b->table, "main", column, 2);
+	for (int64_t i = 0; i < 50; i++) {
+		const int64_t row[2] = { 1, i % 5 ? TG_MISSING : i * TG_NS_PER_S / 20 };
+
+		tg_block_add(b, RUN_T0 + i * TG_NS_PER_S / 5, row);
+	}
+	tg_writer_block(w, b);
+	tg_block_free(b);
+}
+
 /* GPUs are drawn where there are some: those of the job, or all of the machine. */
 static void test_gpus(void)
 {
@@ -286,6 +307,20 @@ static void test_gpus(void)
 	s = draw_with("all", "gpu", true, path);
 	T_EQ_I(s.chart.panel[0].n_series, 4);
 	T_OK(all_have(&s, "GPU1"));
+	release(&s);
+	T_EQ_I(unlink(path), 0);
+	w = begin(path);
+	run_cells(w, 0);
+	run_rows(w, tg_writer_next_table(w) - 1, 0);
+	engine_rows(w);
+	tg_writer_finish(w);
+	s = draw_with("all", "gpu", false, path);
+	p = &s.chart.panel[0];
+	T_EQ_S(p->series[0].name, "0000:00:02.0 render job");
+	for (size_t i = 0; i < p->series[0].n_buckets; i++)
+		T_OK(isnan(p->series[0].bucket[i].mean) ||
+			fabs(p->series[0].bucket[i].mean - 25) < 1e-6);
+	T_OK(fabs(p->series[0].bucket[1].mean - 25) < 1e-6);
 	release(&s);
 	T_EQ_I(unlink(path), 0);
 }
