@@ -184,9 +184,16 @@ static void add_nothing(struct tg_recording *r, const char *file, struct grid *g
 	grid_add(g, &b);
 }
 
+static bool was_wanted(const struct tg_json *root_end)
+{
+	return tg_json_bool(tg_json_get(root_end, "asked"), false) &&
+	       strcmp(tg_json_str(tg_json_get(root_end, "oom"), ""), "yes") != 0;
+}
+
 /*
  * How the processes ended in which the spans ran, where it was not as they should: "Process 4711
- * was killed by signal 9 (SIGKILL). Out of memory: yes: …".
+ * was killed by signal 9 (SIGKILL). Out of memory: yes: …". One that was asked to end may need a
+ * signal for it.
  */
 static void tell_ends(struct tg_command *c, const struct tg_recording *r,
 	const struct tg_span *const *span, size_t n)
@@ -200,7 +207,7 @@ static void tell_ends(struct tg_command *c, const struct tg_recording *r,
 		int signal = (int)tg_json_int(tg_json_get(e, "signal"), 0);
 		struct tg_buf line = TG_BUF_INIT;
 
-		if (code || signal) {
+		if ((code || signal) && !was_wanted(e)) {
 			tg_buf_addf(&line, "Process %lld ",
 				(long long)tg_json_int(tg_json_get(e, "pid"), 0));
 			tg_end_words(code, signal, &line);

@@ -92,14 +92,20 @@ static bool is_stale(const struct tg_proxy *p, const struct tg_msg *m)
 	       memcmp(date.at + 1, p->started, len) < 0;
 }
 
+static void note_shutdown(struct tg_proxy *p, const struct tg_msg *m)
+{
+	p->restart = tg_jscan_literal(tg_msg_member(m, TG_CONTENT, "restart"), "true");
+	p->shutting = true;
+	tg_marker_run_asked(&p->marker);
+}
+
 static void shut_down(struct tg_proxy *p, struct tg_msg *m)
 {
 	struct tg_request *r = tg_requests_add(&p->requests, m, TG_CONTROL);
 	char content[48];
 	int len;
 
-	p->restart = tg_jscan_literal(tg_msg_member(m, TG_CONTENT, "restart"), "true");
-	p->shutting = true;
+	note_shutdown(p, m);
 	len = snprintf(content, sizeof(content), "{\"status\":\"ok\",\"restart\":%s}",
 		p->restart ? "true" : "false");
 	tg_emit_reply(p, r, content, (size_t)len);
@@ -154,11 +160,9 @@ static void route_request(struct tg_proxy *p, enum tg_channel channel, struct tg
 		r = tg_requests_add(&p->requests, m, channel);
 		if (channel == TG_SHELL && tg_request_is(r, "execute_request"))
 			tg_cell_request(p, cell = r, m);
-		else if (tg_request_is(r, "shutdown_request")) {
-			p->restart =
-				tg_jscan_literal(tg_msg_member(m, TG_CONTENT, "restart"), "true");
-			p->shutting = true;
-		} else if (channel == TG_SHELL)
+		else if (tg_request_is(r, "shutdown_request"))
+			note_shutdown(p, m);
+		else if (channel == TG_SHELL)
 			tg_complete_request(r, m);
 	}
 	pass(p, m, p->inner.socket[channel]);

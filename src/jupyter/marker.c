@@ -230,6 +230,12 @@ void tg_marker_run(struct tg_marker *m, pid_t pid, const char *kernel)
 		look_at(m, begin_run(m, false));
 }
 
+void tg_marker_run_asked(struct tg_marker *m)
+{
+	if (m->mark && m->root)
+		look_at(m, tg_mark_root_asked(m->mark, m->root));
+}
+
 void tg_marker_run_end(struct tg_marker *m, int code, int signal, const char *status)
 {
 	char id[24];

@@ -63,6 +63,7 @@ void tg_marker_off(struct tg_marker *m, const char *why);
  * end, its run goes on with another process.
  */
 void tg_marker_run(struct tg_marker *m, pid_t pid, const char *kernel);
+void tg_marker_run_asked(struct tg_marker *m); /* to end: however it does, it is no accident */
 void tg_marker_run_end(struct tg_marker *m, int code, int signal, const char *status);
 
 /* Begin and end of the span of a cell; times are in it. `ended` is set after the end was told. */

@@ -383,13 +383,23 @@ int tg_mark_note(struct tg_mark *m, const char *text)
 	return send_mark(m, &w);
 }
 
-int tg_mark_root(struct tg_mark *m, pid_t pid)
+static int send_root(struct tg_mark *m, enum tg_mark_op op, pid_t pid)
 {
 	struct tg_jw w;
 
-	open_message(m, &w, TG_MARK_ROOT);
+	open_message(m, &w, op);
 	tg_jw_kint(&w, "pid", pid);
 	return send_mark(m, &w);
+}
+
+int tg_mark_root(struct tg_mark *m, pid_t pid)
+{
+	return send_root(m, TG_MARK_ROOT, pid);
+}
+
+int tg_mark_root_asked(struct tg_mark *m, pid_t pid)
+{
+	return send_root(m, TG_MARK_ROOT_ASKED, pid);
 }
 
 int tg_mark_root_end(struct tg_mark *m, pid_t pid, int exit_code, int signal)

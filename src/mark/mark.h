@@ -88,6 +88,9 @@ int tg_mark_moment(struct tg_mark *m, const char *name, int64_t t_ns, const char
 int tg_mark_note(struct tg_mark *m, const char *text);
 int tg_mark_root(struct tg_mark *m, pid_t pid);
 
+/* The root was asked to end: however it does, that is no accident. */
+int tg_mark_root_asked(struct tg_mark *m, pid_t pid);
+
 /* The root ended: exit code (signal 0), or signal number; both -1: unknown. */
 int tg_mark_root_end(struct tg_mark *m, pid_t pid, int exit_code, int signal);
 

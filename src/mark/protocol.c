@@ -18,6 +18,7 @@ static const char *const op_names[TG_MARK_OPS] = {
 	[TG_MARK_MOMENT] = "moment",
 	[TG_MARK_NOTE] = "note",
 	[TG_MARK_ROOT] = "root",
+	[TG_MARK_ROOT_ASKED] = "root_asked",
 	[TG_MARK_ROOT_END] = "root_end",
 	[TG_MARK_SET] = "set",
 	[TG_MARK_HELLO] = "hello",
@@ -144,6 +145,7 @@ static int check_needs(struct tg_mark_message *m, struct tg_err *err)
 		lacks = m->text ? NULL : "text";
 		break;
 	case TG_MARK_ROOT:
+	case TG_MARK_ROOT_ASKED:
 	case TG_MARK_ROOT_END:
 		lacks = m->pid ? NULL : "pid";
 		break;

@@ -11,6 +11,7 @@
  *  {"op":"moment","name":N,"t":ns,"attrs":{…}}
  *  {"op":"note","text":T}
  *  {"op":"root","pid":p}                         the root of the measured tree from now on
+ *  {"op":"root_asked","pid":p}    it was asked to end: however it ends now, that is no accident
  *  {"op":"root_end","pid":p,"exit":code | "signal":number}
  *  {"op":"set","key":"interval_ns" | "idle_interval_ns","value":n}
  *  {"op":"hello","n":n}    -> {"re":n,"file":path,"socket":path,"session":k,"warning":text}
@@ -53,6 +54,7 @@ enum tg_mark_op {
 	TG_MARK_MOMENT,
 	TG_MARK_NOTE,
 	TG_MARK_ROOT,
+	TG_MARK_ROOT_ASKED,
 	TG_MARK_ROOT_END,
 	TG_MARK_SET,
 	TG_MARK_HELLO,

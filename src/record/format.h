@@ -69,7 +69,8 @@ struct tg_chunk_header {
  *  clock     mono_ns, real_ns, boot_ns: the same moment on three clocks
  *  root      pid: a new root of the measured tree
  *  root_end  pid, exit (code) or signal (number) or neither (unknown); after SIGKILL also oom
- *            ("yes", "no", "unknown": whether it was for want of memory), text (the evidence)
+ *            ("yes", "no", "unknown": whether it was for want of memory), text (the evidence);
+ *            asked: true when it was asked to end before
  *  birth     entity, pid, ppid, start_ns (boot clock), comm, args
  *  death     entity, pid, cpu_ns
  *  crowd     comm, births, deaths, cpu_ns: processes of this name that lived less than a sample

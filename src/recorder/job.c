@@ -42,6 +42,7 @@ struct tg_job {
 	int64_t said_period_ns; /* in the last interval event */
 	struct tg_budget edges;
 	struct tg_watch root;
+	bool root_asked; /* to end */
 	bool root_ended; /* its root_end event is written */
 	bool spans_only; /* between spans, sample slowly although the root lives */
 	int64_t root_dead_ns; /* when its death was seen; 0: it lives */
@@ -290,8 +291,11 @@ static void end_root(struct tg_job *j, int exit_code, int signal, int64_t now)
 		tg_jw_kstr(w, "text", text.data);
 		tg_buf_release(&text);
 	}
+	if (j->root_asked)
+		tg_jw_kbool(w, "asked", true);
 	tg_events_close(&j->events);
-	tg_live_end_by_us(&j->spans, &j->events, TG_LIVE_CELLS, now, "died");
+	tg_live_end_by_us(
+		&j->spans, &j->events, TG_LIVE_CELLS, now, j->root_asked ? "aborted" : "died");
 	tg_live_end_by_us(&j->spans, &j->events, TG_LIVE_ORPHANS, now, "unknown");
 	j->root_ended = true;
 	mark_event_added(j, now);
@@ -306,7 +310,7 @@ void tg_job_root(struct tg_job *j, pid_t root, int64_t now_ns)
 		end_root(j, -1, -1, now_ns);
 	tg_watch_release(&j->root);
 	tg_watch_init(&j->root, root);
-	j->root_ended = false;
+	j->root_asked = j->root_ended = false;
 	j->root_dead_ns = 0;
 	tg_jw_kint(tg_events_open(&j->events, "root", now_ns), "pid", root);
 	tg_events_close(&j->events);
@@ -320,12 +324,15 @@ void tg_job_root(struct tg_job *j, pid_t root, int64_t now_ns)
 	set_pace(j, now_ns);
 }
 
-static int root_end_mark(
+static int mark_of_root(
 	struct tg_job *j, const struct tg_mark_message *m, int64_t now_ns, struct tg_err *err)
 {
 	if (m->pid != j->root.pid || j->root_ended)
 		return tg_err_set(err, -ESRCH, "process %d is not the root", (int)m->pid);
-	end_root(j, m->exit_code, m->signal, now_ns);
+	if (m->op == TG_MARK_ROOT_ASKED)
+		j->root_asked = true;
+	else
+		end_root(j, m->exit_code, m->signal, now_ns);
 	return 0;
 }
 
@@ -367,8 +374,9 @@ int tg_job_mark(struct tg_job *j, uint64_t client, const struct tg_mark_message 
 	case TG_MARK_ROOT:
 		tg_job_root(j, (pid_t)m->pid, now_ns);
 		break;
+	case TG_MARK_ROOT_ASKED:
 	case TG_MARK_ROOT_END:
-		r = root_end_mark(j, m, now_ns, err);
+		r = mark_of_root(j, m, now_ns, err);
 		break;
 	case TG_MARK_SET:
 		if (!strcmp(m->key, "interval_ns"))

@@ -129,6 +129,28 @@ def test_show_tells_how_kernels_ended(recording, exe):
     assert "Process" not in alone
 
 
+@pytest.mark.parametrize("stubborn", [False, True], ids=["SIGTERM", "SIGKILL"])
+@pytest.mark.parametrize("asked", [True, False], ids=["asked", "not asked"])
+def test_a_signal_that_a_shutdown_needs_is_no_accident(recording, exe, asked, stubborn):
+    """Jupyter asks, then sends SIGTERM to a kernel that is slow, then SIGKILL, which kills the proxy, too."""
+    kernel = recording.start()
+    kernel.run("import atexit, signal, time; atexit.register(time.sleep, 600)"
+               + ("; signal.signal(signal.SIGTERM, signal.SIG_IGN)" if stubborn else ""))
+    pid, recorder = kernel.inner_pid(), recorder_of(kernel)
+    kernel.client.stop_channels()
+    kernel.manager.shutdown_wait_time = 1
+    if asked:
+        kernel.manager.shutdown_kernel()
+    else:
+        os.kill(pid, signal.SIGKILL if stubborn else signal.SIGTERM)
+        kernel.wait_end()
+        kernel.manager.shutdown_kernel(now=True)
+    wait_gone(recorder)
+    (path,) = recording.files()
+    shown = subprocess.run([exe, "show", path], capture_output=True, text=True, check=True).stdout
+    assert (f"Process {pid} was killed by signal {9 if stubborn else 15} " in shown) is not asked, shown
+
+
 def test_name_of_the_file(recording):
     kernel = recording.start(JPY_SESSION_NAME="/home/someone/my notebook.ipynb")
     kernel.run("1")

@@ -72,6 +72,7 @@ static void test_refuse(void)
 		"{\"op\":\"begin\",\"id\":\"a\",\"kind\":\"cell\",\"attrs\":[1]}",
 		"{\"op\":\"root\"}",
 		"{\"op\":\"root\",\"pid\":99999999999}",
+		"{\"op\":\"root_asked\"}",
 		"{\"op\":\"root_end\",\"pid\":1,\"exit\":256}",
 		"{\"op\":\"set\",\"key\":\"path\",\"value\":5000000}",
 		"{\"op\":\"set\",\"key\":\"interval_ns\"}",
@@ -374,6 +375,10 @@ static void test_client(const char *dir)
 	take(fd, &m);
 	T_EQ_I(m.op, TG_MARK_END);
 	T_EQ_S(m.status, "ok");
+	tg_mark_message_release(&m);
+	T_EQ_I(tg_mark_root_asked(mark, 5), 0);
+	take(fd, &m);
+	T_OK(m.op == TG_MARK_ROOT_ASKED && m.pid == 5);
 	tg_mark_message_release(&m);
 	T_EQ_I(tg_mark_root_end(mark, 5, -1, -1), 0);
 	take(fd, &m);

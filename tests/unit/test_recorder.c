@@ -276,6 +276,8 @@ static void test_set_and_restart(void)
 	end(m, "x");
 	wait_event(m, "\"ns\":7000000}");
 	file = hello(m, "file");
+	begin(m, "z", "cell");
+	T_EQ_I(tg_mark_root_asked(m, first), 0); /* the second is not */
 	stop(first);
 	T_EQ_I(tg_mark_root_end(m, first, 3, 0), 0);
 	again = start("set", second); /* the same name: the same recorder, another root */
@@ -291,7 +293,10 @@ static void test_set_and_restart(void)
 	T_EQ_I(c.n_sessions, 1);
 	T_EQ_I(count(c.events.data, "\"ev\":\"root\""), 2);
 	T_EQ_I(count(c.events.data, "\"ev\":\"root_end\""), 2);
-	T_EQ_I(count(c.events.data, "\"exit\":3"), 1);
+	T_EQ_I(count(c.events.data, "\"exit\":3,\"asked\":true}"), 1);
+	T_EQ_I(count(c.events.data, "\"asked\":"), 1);
+	T_EQ_I(count(c.events.data, "\"status\":\"aborted\""), 1);
+	T_EQ_I(count(c.events.data, "\"status\":\"died\""), 1);
 	T_OK(strstr(c.events.data, "\"ns\":5000000}") != NULL);
 	T_OK(strstr(c.events.data, "\"ns\":7000000}") != NULL);
 	T_EQ_I(count(c.events.data, "\"ns\":1}"), 0);
