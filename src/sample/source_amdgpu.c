@@ -9,6 +9,7 @@
 #include "sample/procfs.h"
 #include "sample/source.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #define CARDS     "sys/class/drm"
@@ -168,6 +169,7 @@ const struct tg_source tg_source_amdgpu = {
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
 	.instances = true,
+	.period_ns = TG_NS_PER_S / 10, /* more seldom where to ask costs much */
 	.open = open_amdgpu,
 	.read = read_amdgpu,
 	.close = close_amdgpu,

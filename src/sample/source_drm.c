@@ -286,8 +286,6 @@ static void read_drm(void *state, struct tg_env *env, struct tg_out *out)
 {
 	struct drm *d = state;
 
-	if (!(env->flags & TG_READ_REFRESH))
-		return;
 	if (d->root != env->root)
 		d->n = d->n_totals = d->next = 0;
 	d->root = env->root;
@@ -333,6 +331,7 @@ const struct tg_source tg_source_drm = {
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
 	.instances = true,
+	.period_ns = TG_NS_PER_S,
 	.open = open_drm,
 	.read = read_drm,
 	.close = close_drm,
