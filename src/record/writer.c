@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -323,6 +324,11 @@ int tg_writer_open(
 	if (fd < 0) {
 		r = errno == ELOOP ? -EEXIST : -errno;
 		return tg_err_set(err, r, "%s: %s", path, strerror(errno));
+	}
+	/* where a file system has no locks, this says so, and those of the callers must do */
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+		close(fd);
+		return tg_err_set(err, -EEXIST, "%s: it is being written by another", path);
 	}
 	w = writer_new(fd);
 	w->seekable = true;

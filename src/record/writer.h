@@ -21,7 +21,9 @@ struct tg_writer;
  * Create `path` (0600, O_EXCL, O_NOFOLLOW) or, when it exists, append to it as a new session. An
  * existing file is appended to only when it is a recording of ours whose last session names this
  * host and boot; else -EEXIST and the caller chooses another name. An incomplete or damaged tail is
- * cut to the last whole chunk first. The caller holds the lock that makes it the only writer.
+ * cut to the last whole chunk first. The caller holds the lock that makes it the only writer of its
+ * runtime folder; one of another folder is kept out by a lock on the file, where there are such:
+ * -EEXIST, too.
  * `session_json` is the object of the session chunk without "session" (the number is put in).
  * Returns 0, or -errno with a sentence.
  */

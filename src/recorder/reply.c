@@ -37,7 +37,8 @@ static void take_held(struct tg_reply *u)
 {
 	int64_t rss = u->value[1][TG_REPLY_TREE_RSS_BYTES];
 
-	if (rss == TG_MISSING ||
+	/* 0: all that is left of the processes is that they ended, before we saw what they held */
+	if (rss == TG_MISSING || rss == 0 ||
 		(u->held_ns && rss < u->held_bytes && u->t_ns[1] - u->held_ns < LATELY_NS))
 		return;
 	u->held_bytes = rss;

@@ -225,6 +225,13 @@ static void test_text(void)
 
 	tg_reply_oom_text(&u, TG_OOM_UNKNOWN, "because", &none, 0, &out);
 	T_EQ_S(out.data, "Out of memory: unknown: because.");
+	value[0] = 0; /* they had ended when they were looked at first: that is no figure */
+	tg_reply_take(&u, &reading);
+	tg_buf_clear(&out);
+	tg_reply_oom_text(&u, TG_OOM_UNKNOWN, "because", &none, reading.t_ns, &out);
+	T_EQ_S(out.data, "Out of memory: unknown: because.");
+	reading.t_ns += TG_NS_PER_S;
+	value[0] = INT64_C(1900000000);
 	tg_reply_take(&u, &reading);
 	reading.t_ns += TG_NS_PER_S / 5;
 	value[0] = 1000000; /* it is going, and gives it back */

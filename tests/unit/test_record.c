@@ -184,6 +184,24 @@ static int count_rows(void *ctx, const struct tg_block *got)
 	return 0;
 }
 
+/* One writer a file, also where the other one's locks are in another folder. */
+static void test_one_writer(const char *path)
+{
+	struct tg_writer *w = NULL, *other = NULL;
+	struct tg_err err = { 0 };
+	struct tg_reader *r = NULL;
+
+	unlink(path);
+	T_EQ_I(tg_writer_open(&w, path, R_SESSION, NULL), 0);
+	T_EQ_I(tg_writer_open(&other, path, R_SESSION, &err), -EEXIST);
+	T_OK(strstr(err.text, "being written by another") != NULL);
+	T_EQ_I(tg_writer_finish(w), 0);
+	T_EQ_I(tg_reader_open(&r, path, NULL), 0);
+	tg_reader_close(r);
+	T_EQ_I(tg_writer_open(&other, path, R_SESSION, NULL), 0);
+	T_EQ_I(tg_writer_finish(other), 0);
+}
+
 static void test_window(const char *path)
 {
 	struct tg_column column[3] = { 0 };
@@ -554,6 +572,7 @@ int main(void)
 		round_trip(path, seed * UINT64_C(0x9e3779b97f4a7c15));
 	test_crc();
 	test_varint();
+	test_one_writer(path);
 	test_window(path);
 	test_sessions(path);
 	test_processes(path);
