@@ -382,12 +382,13 @@ static void *run(void *arg)
 				w.has_name = !tg_writer_is_deleted(w.writer);
 			}
 		}
-		item = tg_queue_pop(w.o->queue, w.writer ? -1 : RETRY_MS);
+		/* a file may be deleted while there is nothing to write */
+		item = tg_queue_pop(w.o->queue, RETRY_MS);
 		finish = item && item->kind == TG_ITEM_FINISH;
-		if (item && w.writer) {
+		if (item && w.writer)
 			take(&w, item);
+		if (w.writer)
 			look_at_name(&w);
-		}
 		tg_item_free(item);
 	}
 	if (w.writer) {
