@@ -116,11 +116,14 @@ static void put_lone_points(
 	tg_jw_end_object(w);
 }
 
-static void put_limit(
-	struct tg_vega *v, const struct tg_limit *limit, const struct tg_panel_box *box)
+/* A dashed rule, its label in the half in which the peak's is not. */
+static void put_limit(struct tg_vega *v, const struct tg_limit *limit,
+	const struct tg_panel_box *box, double peak_share)
 {
 	double y = (box->bottom - box->top) * (1 - limit->value / box->y_max);
-	struct tg_vega_label at = { 4, y - 3, TG_SIZE_SMALL, "left", "bottom", false };
+	bool right = peak_share < 0.5;
+	struct tg_vega_label at = { right ? v->width - 4 : 4, y - 3, TG_SIZE_SMALL,
+		right ? "right" : "left", "bottom", false };
 	struct tg_jw *w = &v->w;
 
 	tg_jw_begin_object(w);
@@ -196,7 +199,8 @@ static void put_panel_title(
 	tg_buf_release(&far);
 }
 
-static void put_peak(struct tg_vega *v, const struct tg_panel *p, const struct tg_panel_box *box)
+/* Returns where in the width it is, 0 to 1; 1 without a peak. */
+static double put_peak(struct tg_vega *v, const struct tg_panel *p, const struct tg_panel_box *box)
 {
 	const struct tg_bucket *peak = NULL;
 	const struct tg_series *of = NULL;
@@ -216,7 +220,7 @@ static void put_peak(struct tg_vega *v, const struct tg_panel *p, const struct t
 		}
 	}
 	if (!peak || peak->max <= 0)
-		return;
+		return 1;
 	tg_peak_label(p, of, peak->max, v->l->t_end, text);
 	share = (peak->t0 + peak->t1) / 2 / v->l->t_end;
 	for (int part = p->mean_only; part < 2; part++) {
@@ -252,6 +256,7 @@ static void put_peak(struct tg_vega *v, const struct tg_panel *p, const struct t
 		tg_jw_end_object(w);
 		tg_jw_end_object(w);
 	}
+	return share;
 }
 
 /* Invisible points that take the pointer, and the rule that all panels show for any of them. */
@@ -319,6 +324,7 @@ static void put_panel(struct tg_vega *v, size_t which)
 	const struct tg_panel_box *box = &v->l->panel[which];
 	struct tg_jw *w = &v->w;
 	bool last = which + 1 == c->n_panels;
+	double peak_share;
 
 	tg_jw_begin_object(w);
 	tg_vega_put_key_number(w, "width", v->width);
@@ -343,10 +349,10 @@ static void put_panel(struct tg_vega *v, size_t which)
 		put_line(v, s, box, n);
 		put_lone_points(v, s, box, n);
 	}
+	peak_share = put_peak(v, p, box);
 	for (size_t i = 0; i < p->n_limits; i++)
 		if (isfinite(p->limit[i].value) && p->limit[i].value <= box->y_max)
-			put_limit(v, &p->limit[i], box);
-	put_peak(v, p, box);
+			put_limit(v, &p->limit[i], box, peak_share);
 	put_panel_title(v, p, box);
 	put_cross_hair(v, p, which);
 	if (last && c->x_label) {

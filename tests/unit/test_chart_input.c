@@ -394,8 +394,30 @@ static void test_cells(void)
 	tg_buf_release(&text);
 }
 
+/* In Vega-Lite, which measures no text: the label of a limit is not where the peak's may be. */
+static void test_limit_beside_peak(void)
+{
+	for (int at = 0; at < 2; at++) {
+		struct tg_chart c = { .t_end = 10 };
+		struct tg_buf vega = TG_BUF_INIT, want = TG_BUF_INIT;
+
+		flat_series(&c, 100, 1)->bucket[at ? 95 : 4].max = 2;
+		tg_panel_limit(&c.panel[0], "full", 2);
+		tg_chart_vega(&c, &vega);
+		tg_buf_addf(&want,
+			"\"align\":\"%s\",\"baseline\":\"bottom\",\"fontSize\":11,\"text\":"
+			"\"full\"",
+			at ? "left" : "right");
+		T_OK(strstr(vega.data, want.data) != NULL);
+		tg_buf_release(&vega);
+		tg_buf_release(&want);
+		tg_chart_free(&c);
+	}
+}
+
 int main(void)
 {
+	test_limit_beside_peak();
 	test_cells();
 	test_odd_data();
 	test_lone_bucket();
