@@ -1,41 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What spans and moments are called: labels, dates, and text from outside made fit to print. */
 #include "analyze/recording.h"
+#include "base/utf8.h"
 
 #include "base/mem.h"
 
-/* Separators of lines and marks of direction (U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069)
- * make a sentence look like another. */
-static bool turns_text(const unsigned char *s)
+/*
+ * Controls, C1 among them, which terminals obey like ESC; and separators of lines and marks of
+ * direction, which make a sentence look like another.
+ */
+static bool is_blanked(uint32_t cp)
 {
-	if (s[0] != 0xE2)
-		return false;
-	if (s[1] == 0x80)
-		return s[2] == 0x8E || s[2] == 0x8F || (s[2] >= 0xA8 && s[2] <= 0xAE);
-	return s[1] == 0x81 && s[2] >= 0xA6 && s[2] <= 0xA9;
+	return cp < 0x20 || (cp >= 0x7F && cp < 0xA0) || cp == 0x200E || cp == 0x200F ||
+	       (cp >= 0x2028 && cp <= 0x202E) || (cp >= 0x2066 && cp <= 0x2069);
 }
 
 void tg_plain(struct tg_buf *out, const char *s, size_t max)
 {
-	size_t n = 0;
+	size_t len = strlen(s), n = 0, step;
+	uint32_t cp;
+	char bytes[4];
 
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if ((c & 0xC0) != 0x80 && n++ == max) { /* not in the middle of a character */
+	for (; len; s += step, len -= step) {
+		if (n++ == max) {
 			tg_buf_adds(out, "…");
 			return;
 		}
-		/* C1 controls are C2 80..9F in UTF-8; terminals obey them like ESC */
-		if (c == 0xC2 && (unsigned char)s[1] >= 0x80 && (unsigned char)s[1] < 0xA0) {
-			tg_buf_addc(out, ' ');
-			s++;
-		} else if (turns_text((const unsigned char *)s)) {
-			tg_buf_addc(out, ' ');
-			s += 2;
-		} else {
-			tg_buf_addc(out, c < 0x20 || c == 0x7F ? ' ' : *s);
+		step = tg_utf8_decode(s, len, &cp);
+		if (!step) {
+			cp = 0xFFFD;
+			step = 1;
 		}
+		tg_buf_add(out, bytes, tg_utf8_encode(is_blanked(cp) ? ' ' : cp, bytes));
 	}
 }
 

@@ -156,7 +156,8 @@ int64_t tg_steps_at(const struct tg_steps *steps, int64_t t_ns);
  * One line. */
 void tg_span_label(const struct tg_span *span, struct tg_buf *out);
 
-/* Append `s` as one line of at most `max` characters: control characters become blanks. */
+/* Append `s` as one line of at most `max` characters: control characters become blanks, bytes that
+ * are no UTF-8 U+FFFD. */
 void tg_plain(struct tg_buf *out, const char *s, size_t max);
 
 /* Append a date as ISO 8601 in UTC with microseconds: "2026-12-01T20:58:23.092776Z". */

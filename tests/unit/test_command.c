@@ -622,6 +622,17 @@ static void test_hostile_names(void)
 	T_EQ_I(c.result, TG_WORD_FAILED);
 	T_OK(strstr(c.err.text, "/ x.tacho: No such file") != NULL);
 	release(&c);
+	T_EQ_I(mkdir(run_path("latin"), 0700), 0);
+	/* names of files are bytes; what is said of them is UTF-8 */
+	spew("latin/\xe9.tacho", "junk", 4);
+	run_write(run_path("latin/a\xff.tacho"), 0);
+	c = run("show latin");
+	T_OK(strstr(c.note.data, "/\xef\xbf\xbd.tacho is not a recording") != NULL);
+	T_OK(strstr(c.text.data, "\na\xef\xbf\xbd.tacho  ") != NULL);
+	release(&c);
+	unlink(run_path("latin/\xe9.tacho"));
+	unlink(run_path("latin/a\xff.tacho"));
+	rmdir(run_path("latin"));
 }
 
 static void test_files(void)
