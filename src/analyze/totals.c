@@ -46,6 +46,9 @@ static const struct wish wishes[] = {
 	{ "nfs.wire_read_bytes", WANT_RISE, FIELD(nfs_read_bytes), 1 },
 	{ "nfs.wire_write_bytes", WANT_RISE, FIELD(nfs_write_bytes), 1 },
 	{ "energy.cpu_j", WANT_RISE, FIELD(energy_j), 1 },
+	{ "tree.cpu_unattributed_ns", WANT_RISE, FIELD(unattributed_cpu_s), 1e-9 },
+	{ "node.cpu_busy_ns", WANT_RISE, FIELD(node_cpu_s), 1e-9 },
+	{ "node.cores", WANT_PEAK, FIELD(node_cores), 1 },
 	{ "cgroup.throttled_ns", WANT_RISE, FIELD(throttled_s), 1e-9 },
 };
 
@@ -378,7 +381,8 @@ static void collect(struct pass *p, struct tg_totals *out)
 		double *field = (double *)((char *)out + wish->offset);
 		double f = probe->scale * wish->factor, v = NAN;
 		/* only the job's own columns decide: a slow tier has no rows at edges */
-		bool own = !strncmp(wish->metric, "tree.", 5);
+		bool own = !strncmp(wish->metric, "tree.", 5) &&
+			   wish->offset != offsetof(struct tg_totals, unattributed_cpu_s);
 
 		take_edges(p, probe, &ends);
 		if (!strcmp(wish->metric, "tree.cpu_ns"))
@@ -510,6 +514,8 @@ static void judge(struct tg_totals *t, const struct tg_span *span)
 		verdict(t, "throttled by its CPU quota");
 	if (t->cores_mean >= 0.85 * t->cores_allowed)
 		verdict(t, "all cores busy");
+	else if (t->node_cpu_s >= 0.9 * t->wall_s * t->node_cores && t->cores_mean >= 0.5)
+		verdict(t, "others hold the other cores");
 	else if (t->cores_mean >= 0.9 && t->cores_mean <= 1.1 && t->cores_max <= 1.25 &&
 		 t->cores_allowed >= 2)
 		verdict(t, "one core busy");
@@ -525,7 +531,7 @@ static void fill_unknown(struct tg_totals *t)
 	t->cores_mean = t->cores_max = t->cores_allowed = t->memory_limit_bytes = NAN;
 	t->rss_begin_bytes = t->mem_retained_bytes = NAN;
 	/* no source gives these yet; `show --json` has them as null */
-	t->pss_peak_bytes = t->unattributed_cpu_s = NAN;
+	t->pss_peak_bytes = NAN;
 	t->gpu_util_mean_pct = t->gpu_mem_peak_bytes = NAN;
 }
 

@@ -30,7 +30,8 @@ struct tg_totals {
 	double gpu_util_mean_pct, gpu_mem_peak_bytes;
 	double energy_j; /* of the machine's processors */
 	double throttled_s;
-	double unattributed_cpu_s;
+	double unattributed_cpu_s; /* of cpu_s, what no process explains */
+	double node_cpu_s, node_cores; /* of the machine, whoever used it */
 	int64_t samples, missed;
 	bool exact, peak_exact;
 	bool single; /* fewer than two samples between the edges: rates have a mean only */

@@ -383,8 +383,60 @@ static void test_far_rows(void)
 	tg_recording_close(r);
 }
 
+/* One of four cores, of which the others are another's: that says nothing about this cell. */
+static void test_shared_machine(void)
+{
+	static const struct tg_metric metric[] = {
+		{ "tree.cpu_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0, "CPU time" },
+		{ "tree.cpu_unattributed_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0, "unexplained" },
+		{ "node.cpu_busy_ns", "ns", TG_COUNTER, TG_SCOPE_NODE, 0, "busy" },
+		{ "node.cores", "count", TG_GAUGE, TG_SCOPE_NODE, 0, "cores" },
+	};
+	static const char limit[] = "{\"ev\":\"limit\",\"t\":1000000000000,\"what\":\"cores\","
+				    "\"value\":4,\"why\":\"affinity\"}\n";
+	static const char begin[] = "{\"ev\":\"begin\",\"t\":1000000000000,\"span\":1,\"kind\":"
+				    "\"cell\",\"index\":0}\n";
+	static const char end[] = "{\"ev\":\"end\",\"t\":1002000000000,\"span\":1,\"status\":"
+				  "\"ok\"}\n";
+	struct tg_column column[TG_ARRAY_SIZE(metric)] = { 0 };
+
+	for (int others = 0; others <= 3; others += 3) {
+		const char *path = run_path("shared.tacho");
+		struct tg_block *b = tg_block_new(0, TG_ARRAY_SIZE(metric), 64);
+		struct tg_recording *r = NULL;
+		struct tg_totals t;
+		struct tg_writer *w;
+
+		for (size_t i = 0; i < TG_ARRAY_SIZE(metric); i++)
+			column[i].metric = &metric[i];
+		T_EQ_I(tg_writer_open(&w, path, RUN_SESSION, NULL), 0);
+		b->table = tg_writer_next_table(w);
+		tg_writer_table(w, b->table, "main", column, TG_ARRAY_SIZE(metric));
+		tg_writer_events(w, limit, strlen(limit));
+		tg_writer_events(w, begin, strlen(begin));
+		for (int64_t i = 0; i <= 20; i++)
+			tg_block_add(b, RUN_T0 + i * 100 * TG_NS_PER_MS,
+				(int64_t[]){ i * 100000000, i * 20000000,
+					i * 100000000 * (1 + others), 4 });
+		tg_writer_block(w, b);
+		tg_writer_events(w, end, strlen(end));
+		tg_writer_finish(w);
+		T_EQ_I(tg_recording_open(&r, path, NULL), 0);
+		T_EQ_I(tg_totals_of(r, &r->span[0], &t), 0);
+		T_NEAR(t.cpu_s, 2, 1e-9);
+		T_NEAR(t.unattributed_cpu_s, 0.4, 1e-9);
+		T_OK(t.exact);
+		T_EQ_I(t.n_verdicts, 1);
+		T_EQ_S(t.verdict[0], others ? "others hold the other cores" : "one core busy");
+		tg_recording_close(r);
+		tg_block_free(b);
+		T_EQ_I(unlink(path), 0);
+	}
+}
+
 int main(void)
 {
+	test_shared_machine();
 	test_spans();
 	test_cell0();
 	test_short_cell();
