@@ -385,8 +385,12 @@ static void collect(struct pass *p, struct tg_totals *out)
 			   wish->offset != offsetof(struct tg_totals, unattributed_cpu_s);
 
 		take_edges(p, probe, &ends);
-		if (!strcmp(wish->metric, "tree.cpu_ns"))
+		if (!strcmp(wish->metric, "tree.cpu_ns")) {
 			out->samples = probe->n;
+			out->cut = probe->t_before[1] != TG_MISSING &&
+				   probe->t_after[1] == TG_MISSING &&
+				   p->edge_ns[1] - probe->t_before[1] > p->tolerance_ns;
+		}
 		if (!strcmp(wish->metric, "tree.rss_bytes")) {
 			collect_memory(p, probe, &ends, out);
 			continue;
@@ -506,6 +510,8 @@ static void judge(struct tg_totals *t, const struct tg_span *span)
 {
 	if (!strcmp(span->status, "died"))
 		verdict(t, "died");
+	if (t->cut && !span->open)
+		verdict(t, "its last samples are missing");
 	if (t->rss_peak_bytes >= 0.9 * t->memory_limit_bytes)
 		verdict(t, "memory near limit");
 	if (t->wall_s < 1 || isnan(t->cores_mean)) /* too short to say how it spent its time */

@@ -10,7 +10,7 @@
 #include "analyze/recording.h"
 
 #define TG_EDGE_NS      INT64_C(300000)
-#define TG_VERDICTS_MAX 4
+#define TG_VERDICTS_MAX 6
 
 struct tg_totals {
 	double wall_s;
@@ -34,6 +34,7 @@ struct tg_totals {
 	double node_cpu_s, node_cores; /* of the machine, whoever used it */
 	int64_t samples, missed;
 	bool exact, peak_exact;
+	bool cut; /* samples end well before the span does, so that the figures are the least */
 	bool single; /* fewer than two samples between the edges: rates have a mean only */
 	const char *verdict[TG_VERDICTS_MAX]; /* static strings */
 	size_t n_verdicts;

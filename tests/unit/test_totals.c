@@ -383,7 +383,10 @@ static void test_far_rows(void)
 	tg_recording_close(r);
 }
 
-/* One of four cores, of which the others are another's: that says nothing about this cell. */
+/*
+ * One of four cores, of which the others are another's: that says nothing about this cell. And of a
+ * file that lost its last rows, but not the end of the cell, figures are the least.
+ */
 static void test_shared_machine(void)
 {
 	static const struct tg_metric metric[] = {
@@ -398,9 +401,12 @@ static void test_shared_machine(void)
 				    "\"cell\",\"index\":0}\n";
 	static const char end[] = "{\"ev\":\"end\",\"t\":1002000000000,\"span\":1,\"status\":"
 				  "\"ok\"}\n";
+	static const char *const verdict[] = { "one core busy", "others hold the other cores",
+		"its last samples are missing" };
 	struct tg_column column[TG_ARRAY_SIZE(metric)] = { 0 };
 
-	for (int others = 0; others <= 3; others += 3) {
+	for (int k = 0; k < 3; k++) {
+		int others = k == 1 ? 3 : 0, rows = k == 2 ? 10 : 20;
 		const char *path = run_path("shared.tacho");
 		struct tg_block *b = tg_block_new(0, TG_ARRAY_SIZE(metric), 64);
 		struct tg_recording *r = NULL;
@@ -414,7 +420,7 @@ static void test_shared_machine(void)
 		tg_writer_table(w, b->table, "main", column, TG_ARRAY_SIZE(metric));
 		tg_writer_events(w, limit, strlen(limit));
 		tg_writer_events(w, begin, strlen(begin));
-		for (int64_t i = 0; i <= 20; i++)
+		for (int64_t i = 0; i <= rows; i++)
 			tg_block_add(b, RUN_T0 + i * 100 * TG_NS_PER_MS,
 				(int64_t[]){ i * 100000000, i * 20000000,
 					i * 100000000 * (1 + others), 4 });
@@ -423,11 +429,11 @@ static void test_shared_machine(void)
 		tg_writer_finish(w);
 		T_EQ_I(tg_recording_open(&r, path, NULL), 0);
 		T_EQ_I(tg_totals_of(r, &r->span[0], &t), 0);
-		T_NEAR(t.cpu_s, 2, 1e-9);
-		T_NEAR(t.unattributed_cpu_s, 0.4, 1e-9);
-		T_OK(t.exact);
+		T_NEAR(t.cpu_s, rows * 0.1, 1e-9);
+		T_NEAR(t.unattributed_cpu_s, rows * 0.02, 1e-9);
+		T_EQ_I(t.exact, k < 2);
 		T_EQ_I(t.n_verdicts, 1);
-		T_EQ_S(t.verdict[0], others ? "others hold the other cores" : "one core busy");
+		T_EQ_S(t.verdict[0], verdict[k]);
 		tg_recording_close(r);
 		tg_block_free(b);
 		T_EQ_I(unlink(path), 0);
