@@ -92,6 +92,10 @@ int tg_find(struct tg_command *c, const char *name, struct tg_buf *path)
 	struct tg_buf said = TG_BUF_INIT;
 
 	if (name) {
+		if (!name[0]) { /* which would be the folder of whoever asked */
+			tg_err_set(&c->err, -EINVAL, "An empty name is no recording");
+			return TG_WORD_USAGE;
+		}
 		tg_resolve(c, name, path);
 		return TG_WORD_OK;
 	}

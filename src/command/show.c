@@ -408,7 +408,7 @@ static bool is_folder(struct tg_command *c, const char *name)
 	bool yes;
 
 	tg_resolve(c, name, &path);
-	yes = stat(path.data, &st) == 0 && S_ISDIR(st.st_mode);
+	yes = name[0] && stat(path.data, &st) == 0 && S_ISDIR(st.st_mode);
 	tg_buf_release(&path);
 	return yes;
 }

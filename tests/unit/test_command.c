@@ -251,6 +251,13 @@ static void test_bad_use(void)
 	T_EQ_I(c.result, TG_WORD_FAILED);
 	T_OK(strstr(c.err.text, "/last: No such file or directory") && !strstr(c.err.text, "--"));
 	release(&c);
+	/* two blanks: an empty argument between them */
+	fails("show  --", TG_WORD_USAGE, "An empty name is no recording");
+	fails("verify  --", TG_WORD_USAGE, "An empty name is no recording");
+	c = run("show  run.tacho");
+	T_EQ_I(c.result, TG_WORD_FAILED);
+	T_EQ_S(c.note.data, "An empty name is no recording\n");
+	release(&c);
 	fails("help show chart", TG_WORD_USAGE, "help explains one word at a time");
 	fails("show run.tacho --json=1", TG_WORD_USAGE, "--json takes no value");
 	fails("show run.tacho run.tacho --json", TG_WORD_USAGE,
