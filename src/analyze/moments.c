@@ -102,7 +102,7 @@ void tg_moment_label(const struct tg_moment *m, struct tg_buf *out)
 
 	tg_buf_adds(&text, m->name ? m->name : "");
 	/* a character has four bytes at most: what is beyond is not shown */
-	for (; key && text.len <= 4 * TG_MOMENT_CHARS; key = tg_json_next_key(attrs, key)) {
+	for (; key && text.len <= (size_t)4 * TG_MOMENT_CHARS; key = tg_json_next_key(attrs, key)) {
 		const struct tg_json *value = tg_json_get(attrs, key);
 		const char *s = tg_json_str(value, NULL);
 
