@@ -9,18 +9,25 @@ where ours takes its place (`--in-place`) or where there is no kernel.json to re
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
+import errno
 import json
 import os
 import re
 import shutil
+import stat
 import sys
+import tempfile
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from . import _exe
 
 LOGOS = ("logo-32x32.png", "logo-64x64.png", "logo-svg.svg")
 DEPTH_MAX = 4  # kernelspecs of ours behind one another, as in src/jupyter/kernelspec.h
+SPEC_MAX = 1 << 20  # bytes of a kernel.json
+STAGE = ".tachograph-"  # begins the name of the folder that is filled
 
 
 class Refused(Exception):
@@ -44,6 +51,9 @@ class _Parser(argparse.ArgumentParser):
             if near and said.startswith("--"):
                 raise Misused(f"There is no option {said}; did you mean {near[0]}?")
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        for name, value in vars(options).items():
+            if value == "":
+                raise Misused(f"--{name.replace('_', '-')} needs a value")
         return options
 
 
@@ -77,25 +87,112 @@ def _kernels_folder(options: argparse.Namespace) -> str:
         prefix = sys.prefix
     if prefix:
         return os.path.join(os.path.abspath(prefix), "share", "jupyter", "kernels")
-    return os.path.join(jupyter_data_dir(), "kernels")
+    return os.path.abspath(os.path.join(jupyter_data_dir(), "kernels"))
+
+
+def _folder(kernels: str, name: str) -> str:
+    """Where the kernel `name` is, or would be: Jupyter compares without case."""
+    try:
+        found = [one for one in sorted(os.listdir(kernels)) if one.lower() == name]
+    except OSError:
+        found = []
+    return os.path.join(kernels, found[0] if found and name not in found else name)
+
+
+def _open_regular(path: str, flags: int) -> int:
+    """For open(): a FIFO of that name must not hang us."""
+    fd = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "not a regular file", path)
+    return fd
+
+
+def _read(folder: str) -> dict[str, Any]:
+    """The kernel.json in `folder`. Raises OSError, or ValueError where it is none."""
+    with open(os.path.join(folder, "kernel.json"), "rb", opener=_open_regular) as file:
+        data = file.read(SPEC_MAX + 1)
+    try:
+        spec = json.loads(data.decode()) if len(data) <= SPEC_MAX else None
+    except RecursionError:
+        spec = None
+    if not (isinstance(spec, dict) and isinstance(spec.get("argv"), list)
+            and isinstance(spec.get("metadata") or {}, dict)):
+        raise ValueError
+    return spec
 
 
 def _load(folder: str) -> dict[str, Any]:
     """The kernel.json in `folder`, {} where there is none that can be read."""
     try:
-        with open(os.path.join(folder, "kernel.json"), encoding="utf-8") as file:
-            spec = json.load(file)
+        return _read(folder)
     except (OSError, ValueError):
         return {}
-    return spec if isinstance(spec, dict) else {}
+
+
+def _refuse_broken(folder: str) -> None:
+    """Whose a kernel.json is that cannot be read, nobody knows."""
+    path = os.path.join(folder, "kernel.json")
+    try:
+        _read(folder)
+        return
+    except OSError as error:
+        why = error.strerror
+    except ValueError:
+        why = "it is no kernelspec"
+    if os.path.lexists(path):
+        raise Refused(f"{path} cannot be read ({why}): mend it, or remove its folder")
 
 
 def _save(folder: str, spec: dict[str, Any]) -> None:
-    path = os.path.join(folder, "kernel.json")
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        json.dump(spec, file, indent=1, ensure_ascii=False)
-        file.write("\n")
-    os.replace(path + ".new", path)
+    text = json.dumps(spec, indent=1, ensure_ascii=False) + "\n"
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        around = text[:error.end].rpartition("\n")[2].strip()
+        raise Refused(f"a kernelspec holds UTF-8 only, which this is not: {around}") from None
+    with open(os.path.join(folder, "kernel.json"), "wb") as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def _renewed(target: str) -> Iterator[str]:
+    """A folder to fill, whose content is put into `target` when all went well.
+
+    It is on the same disk, and where Jupyter sees no kernel in it. A failure leaves nothing.
+    """
+    kernels = os.path.dirname(target)
+    made = [kernels]
+    while not os.path.exists(made[-1]):
+        made.append(os.path.dirname(made[-1]))
+    there = os.path.isdir(target)
+    try:
+        os.makedirs(kernels, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=STAGE, dir=target if there else kernels) as stage:
+            new = os.path.join(stage, "new")
+            os.mkdir(new)
+            yield new
+            if not there:
+                os.rename(new, target)
+                return
+            for item in sorted(os.listdir(new), key="kernel.json".__eq__):  # which is put last
+                if item == "inner":
+                    shutil.rmtree(os.path.join(target, item), ignore_errors=True)
+                os.replace(os.path.join(new, item), os.path.join(target, item))
+    except BaseException as error:
+        for folder in made[:-1]:
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)
+        if not isinstance(error, OSError):
+            raise
+        why = error.args[0][0][-1] if isinstance(error, shutil.Error) else error.strerror or error
+        raise Refused(f"cannot install into {target}: {why}") from None
+
+
+def _say(text: str) -> None:
+    """Print what may hold a path that the terminal's encoding has no characters for."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _is_ours(spec: dict[str, Any]) -> bool:
@@ -114,8 +211,8 @@ def _name(text: str) -> str:
     """The name of a kernel, as Jupyter has it: a folder's, so no `..`."""
     name = text.lower()
     if not re.fullmatch(r"[a-z0-9_-][a-z0-9._-]*", name):
-        raise Misused(f"{text} is no name for a kernel: use letters, digits, dots and dashes, "
-                      "and no dot at the beginning")
+        raise Misused(f"{text} is no name for a kernel: use letters, digits, dots, dashes and "
+                      "underscores, and no dot at the beginning")
     return name
 
 
@@ -130,7 +227,7 @@ def _own_name(kernel: str) -> str:
 def _behind(spec: dict[str, Any]) -> str:
     """The folder of the kernelspec that a recorded kernel runs, "" where it names none."""
     argv = spec["argv"]
-    return argv[argv.index("--spec") + 1] if "--spec" in argv[:-1] else ""
+    return str(argv[argv.index("--spec") + 1]) if "--spec" in argv[:-1] else ""
 
 
 def _refuse_others(target: str) -> None:
@@ -156,10 +253,11 @@ def _inner(name: str, target: str, in_place: bool) -> tuple[str, dict[str, Any]]
     Where `name` is recorded already, these are of the kernel behind it: none is recorded twice.
     """
     from jupyter_client.kernelspec import KernelSpec, KernelSpecManager, NoSuchKernel
+    from traitlets import TraitError
 
     manager = KernelSpecManager()
     kept = os.path.join(target, "inner")
-    if os.path.basename(target) == name.lower() and _load(kept):
+    if os.path.basename(target).lower() == name and _load(kept):
         return kept, _load(kept)  # in place already: what it stands in for
     try:
         # the one whose place is taken, even where Jupyter finds another of its name first
@@ -168,7 +266,7 @@ def _inner(name: str, target: str, in_place: bool) -> tuple[str, dict[str, Any]]
     except NoSuchKernel:
         known = ", ".join(sorted(manager.find_kernel_specs())) or "none"
         raise Refused(f"there is no kernel {name}, but: {known}") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError, TraitError, RecursionError) as error:
         raise Refused(f"the kernelspec of {name} cannot be read: {error}") from None
     folder, spec = found.resource_dir, found.to_dict()
     for _ in range(DEPTH_MAX):
@@ -178,8 +276,9 @@ def _inner(name: str, target: str, in_place: bool) -> tuple[str, dict[str, Any]]
         if not folder:
             break
         try:
+            _read(folder)
             spec = KernelSpec.from_resource_dir(folder).to_dict()
-        except (OSError, ValueError):
+        except (OSError, ValueError, TraitError):
             raise Refused(f"the kernel behind {name}, in {folder}, cannot be read") from None
     raise Refused(f"kernel {name} is recorded already: name the kernel behind it")
 
@@ -190,35 +289,45 @@ def _install(options: argparse.Namespace) -> None:
         raise Refused("the executable is not installed beside this package and not on PATH")
     if options.in_place and options.name:
         raise Misused("--in-place keeps the kernel's own name: leave --name out")
-    name = _name(options.kernel if options.in_place 
-                 else options.name or _own_name(options.kernel))
-    target = os.path.join(_kernels_folder(options), name)
-    if os.path.islink(target):
-        raise Refused(f"{target} is a link: remove it, or choose another --name")
+    kernel = options.kernel.lower()  # as Jupyter has it
+    name = _name(kernel if options.in_place else options.name or _own_name(kernel))
+    target = _folder(_kernels_folder(options), name)
+    if os.path.lexists(target) and (os.path.islink(target) or not os.path.isdir(target)):
+        raise Refused(f"{target} is a link or a file: remove it, or choose another --name")
+    _refuse_broken(target)
     before = _load(target)
-    replaced = _replaced(before)
-    folder, inner = _inner(options.kernel, target, options.in_place)
+    folder, inner = _inner(kernel, target, options.in_place)
     if os.path.realpath(folder) != os.path.realpath(target) or not options.in_place:
         _refuse_others(target)
+    with _renewed(target) as new:
+        shown, folder = _fill(new, target, exe, folder, inner, options)
+    said = f'installed kernel {name}, "{shown}", in {target}; it runs and records {kernel}'
+    if _is_ours(before) and (before.get("display_name") != shown
+                             or _behind(before) not in ("", os.path.abspath(folder))):
+        said += f"; it replaces {before.get('display_name') or name}"
+    _say(said)
 
-    os.makedirs(target, exist_ok=True)
+
+def _fill(new: str, target: str, exe: str, folder: str, inner: dict[str, Any],
+          options: argparse.Namespace) -> tuple[str, str]:
+    """Make in `new` what `target` is to hold. Returns its display name and the inner's folder."""
+    replaced = _replaced(_load(target))
     kept = os.path.join(target, "inner")
-    if folder != kept and (options.in_place or not _load(folder)):
-        replaced = os.path.realpath(folder) == os.path.realpath(target)
-        shutil.rmtree(kept, ignore_errors=True)
-        shutil.copytree(folder, kept)
-        if not _load(kept):
-            _save(kept, inner)
-        folder = kept
-    elif folder != kept and _replaced(_load(os.path.dirname(folder))):
-        folder = os.path.dirname(folder)  # this stays when the original is restored
     logos = kept if options.in_place else os.path.join(
         os.path.dirname(exe), "..", "share", "jupyter", "kernels", "tachograph")
+    if folder != kept and (options.in_place or not _load(folder)):
+        replaced = os.path.realpath(folder) == os.path.realpath(target)
+        copy = os.path.join(new, "inner")
+        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(STAGE + "*"))
+        if not _load(copy):
+            _save(copy, inner)
+        folder = kept
+        logos = copy if options.in_place else logos
+    elif folder != kept and _replaced(_load(os.path.dirname(folder))):
+        folder = os.path.dirname(folder)  # this stays when the original is restored
     for logo in LOGOS:
-        source = os.path.join(logos, logo)
-        if os.path.exists(source) and os.path.realpath(source) != os.path.realpath(
-                os.path.join(target, logo)):
-            shutil.copyfile(source, os.path.join(target, logo))
+        if os.path.isfile(os.path.join(logos, logo)):
+            shutil.copyfile(os.path.join(logos, logo), os.path.join(new, logo))
 
     shown = options.display_name or (
         inner["display_name"] if options.in_place
@@ -228,7 +337,7 @@ def _install(options: argparse.Namespace) -> None:
     if options.in_place:
         argv += ["--report", "none"]
     argv.append("--")  # what a client appends is for the inner kernel
-    _save(target, {
+    _save(new, {
         "argv": argv,
         "display_name": shown,
         "language": inner["language"],
@@ -239,11 +348,7 @@ def _install(options: argparse.Namespace) -> None:
         "metadata": _metadata(inner, replaced),
     } | ({"kernel_protocol_version": inner["kernel_protocol_version"]}
          if inner.get("kernel_protocol_version") else {}))
-    said = f'installed kernel {name}, "{shown}", in {target}; it runs and records {options.kernel}'
-    if _is_ours(before) and (before.get("display_name") != shown
-                             or _behind(before) not in ("", os.path.abspath(folder))):
-        said += f"; it replaces {before.get('display_name') or name}"
-    print(said)
+    return shown, folder
 
 
 def _uninstall(options: argparse.Namespace) -> None:
@@ -254,13 +359,15 @@ def _uninstall(options: argparse.Namespace) -> None:
         from jupyter_client.kernelspec import KernelSpecManager
 
         places = KernelSpecManager().kernel_dirs
-    found = [os.path.join(place, name) for place in places if _load(os.path.join(place, name))]
-    if not found:
+    targets = [_folder(place, name) for place in places]
+    target = next((one for one in targets
+                   if os.path.lexists(os.path.join(one, "kernel.json"))), "")
+    if not target:
         ours = sorted({one for place in places if os.path.isdir(place)
                        for one in os.listdir(place) if _is_ours(_load(os.path.join(place, one)))})
         raise Refused(f"there is no kernel {name} in {' or '.join(places)}; recorded kernels "
                       f"there: {', '.join(ours) or 'none'}")
-    target = found[0]
+    _refuse_broken(target)
     if not _is_ours(_load(target)) or os.path.islink(target):
         raise Refused(f"{target} is not a kernel of tachograph: it stays")
     kept = os.path.join(target, "inner")
@@ -269,10 +376,10 @@ def _uninstall(options: argparse.Namespace) -> None:
         os.rename(target, aside)
         os.rename(os.path.join(aside, "inner"), target)
         shutil.rmtree(aside)
-        print(f"restored kernel {name} in {target}")
+        _say(f"restored kernel {name} in {target}")
         return
     shutil.rmtree(target)
-    print(f"removed kernel {name} from {target}")
+    _say(f"removed kernel {name} from {target}")
 
 
 def main(args: list[str] | None = None) -> int:

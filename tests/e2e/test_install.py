@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import sysconfig
@@ -13,9 +14,10 @@ import pytest
 SCRIPTS = pathlib.Path(sysconfig.get_path("scripts"))
 
 
-def run(*argv, env=None):
-    return subprocess.run([str(arg) for arg in argv], capture_output=True, text=True, timeout=60,
-                          env={**os.environ, **(env or {})})
+def run(*argv, env=None, **how):
+    return subprocess.run([arg if isinstance(arg, bytes) else str(arg) for arg in argv],
+                          capture_output=True, text=True, timeout=60,
+                          env={**os.environ, **(env or {})}, **how)
 
 
 def install(*args, **env):
@@ -156,7 +158,8 @@ def test_each_kernel_has_a_name_of_its_own(kernels, place):
 
 @pytest.mark.parametrize("args, status, sentence", [
     (["--kernel", "absent"], 1, "there is no kernel absent, but: "),
-    (["--kernel", "calm", "--name", "a b"], 2, "a b is no name for a kernel"),
+    (["--kernel", "calm", "--name", "a b"], 2, "a b is no name for a kernel: use letters, "
+     "digits, dots, dashes and underscores"),
     (["--kernel", "calm", "--name", ".."], 2, ".. is no name for a kernel"),
     (["--kernel", "calm", "--name", "a/b"], 2, "a/b is no name for a kernel"),
     (["--kernel", "..", "--in-place"], 2, ".. is no name for a kernel"),
@@ -177,6 +180,77 @@ def test_refusals_are_one_sentence(kernels, place, args, status, sentence):
     assert sentence in result.stderr and result.stderr.count("\n") == 1
     assert result.stdout == ""
     assert spec_of(kernels / "calm")["display_name"] == "Calm"
+
+
+@pytest.mark.parametrize("word", ["install", "uninstall"])
+@pytest.mark.parametrize("option", ["--prefix", "--name", "--kernel"])
+def test_an_empty_value_is_none(kernels, place, word, option):
+    if (word, option) == ("uninstall", "--kernel"):
+        return
+    for said in ([option, ""], [option + "="]):
+        result = install(word, *said, **place)
+        assert (result.returncode, result.stdout) == (2, "")
+        assert result.stderr == f"tachograph {word}: {option} needs a value\n"
+    assert [p.name for p in kernels.iterdir()] == ["calm"]
+
+
+def test_a_failure_leaves_nothing(tmp_path):
+    """What is not UTF-8, and a full disk: neither a folder nor the folders above it."""
+    prefix = tmp_path / "new" / "prefix"
+    result = install("--prefix", prefix, "--name", "dn", "--display-name", b"\xff")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "UTF-8" in result.stderr and result.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+    def fill():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+    command = [sys.executable, "-B", "-m", "tachograph.install", "--prefix", prefix]
+    result = run(*command, preexec_fn=fill)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == ("tachograph install: cannot install into "
+                             f"{prefix}/share/jupyter/kernels/tachograph: File too large\n")
+    assert list(tmp_path.iterdir()) == []
+
+    assert run(*command).returncode == 0
+    before = {p: p.read_bytes() for p in prefix.rglob("*") if p.is_file()}
+    assert run(*command, "--display-name", "Other", preexec_fn=fill).returncode == 1
+    assert {p: p.read_bytes() for p in prefix.rglob("*") if p.is_file()} == before
+
+
+@pytest.mark.parametrize("broken", ["fifo", "{", "[]", '{"argv": 1}', "[" * 100000])
+def test_a_kernelspec_that_cannot_be_read(kernels, place, broken):
+    """Neither installed over nor removed, and it is said why; a FIFO does not hang."""
+    (kernels / "bad").mkdir()
+    path = kernels / "bad" / "kernel.json"
+    if broken == "fifo":
+        os.mkfifo(path)
+    else:
+        path.write_text(broken)
+    why = "not a regular file" if broken == "fifo" else "it is no kernelspec"
+    for word, *more in (["install", "--kernel", "calm"], ["uninstall"]):
+        result = install(word, "--user", "--name", "bad", *more, **place)
+        assert (result.returncode, result.stdout) == (1, "")
+        assert result.stderr == (f"tachograph {word}: {path} cannot be read ({why}): mend it, or "
+                                 "remove its folder\n")
+    assert os.path.lexists(path)
+    assert install("--user", "--kernel", "calm", **place).returncode == 0
+    result = install("uninstall", "--user", "--name", "absent", **place)
+    assert result.stderr.endswith("recorded kernels there: tachograph-calm\n")
+
+
+def test_names_are_compared_without_case(kernels, place):
+    """As Jupyter does: no second folder for one name."""
+    (kernels / "calm").rename(kernels / "Calm")
+    result = install("--user", "--kernel", "PYTHON3", **place)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.endswith(f"in {kernels}/tachograph; it runs and records python3\n")
+    assert install("--user", "--kernel", "CALM", "--in-place", **place).returncode == 0
+    assert sorted(p.name for p in kernels.iterdir()) == ["Calm", "tachograph"]
+    assert install("uninstall", "--user", "--name", "calm", **place).returncode == 0
+    assert spec_of(kernels / "Calm")["argv"][:3] == ["python", "-m", "calm"]
+    assert install("uninstall", "--user", "--name", "TACHOGRAPH", **place).returncode == 0
+    assert [p.name for p in kernels.iterdir()] == ["Calm"]
 
 
 def test_the_kernel_behind_a_recorded_one_is_used(kernels, place):
