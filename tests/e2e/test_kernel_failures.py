@@ -92,16 +92,16 @@ def test_kernel_that_never_gets_ready(attempt, tmp_path):
 def test_bad_options(exe):
     for args in (["--report", "loud"], ["--kernel", "a", "--spec", "b"], ["extra"], ["--kernl", "a"],
                  ["--kernel"], ["--no-record=x"], ["-x"]):
-        result = subprocess.run([exe, "kernel", "-f", "x", *args], capture_output=True, text=True)
+        result = subprocess.run([exe, "kernel", *args, "-f", "x"], capture_output=True, text=True)
         assert result.returncode == 2 and result.stderr.startswith("tachograph: ")
 
 
 def test_errors_are_plain_text(exe, attempt):
     """What is named may hold anything; a terminal must not obey it."""
-    for args in (["-f", "x", "a\x1b[31m\nb"], ["-f", "x", "--a\x1b[31m\nb"], ["-f", "x\x1b[31m\ny"],
+    for args in (["a\x1b[31m\nb", "-f", "x"], ["--a\x1b[31m\nb", "-f", "x"], ["-f", "x\x1b[31m\ny"],
                  ["-f", "x\x9b31m"]):
         result = subprocess.run([exe, "kernel", *args], capture_output=True, text=True)
-        check_sentence(result, result.returncode, args[-1][0])
+        check_sentence(result, result.returncode, args[0 if args[0] != "-f" else 1][0])
         assert result.returncode and all(c.isprintable() for c in result.stderr[:-1])
     result = attempt(transport="\x1b]0;title\x07")
     check_sentence(result, 1, "is not known")
