@@ -48,9 +48,10 @@ static int probe(const char *folder, struct tg_err *err)
 
 	tg_buf_addf(&path, "%s/probe-XXXXXX", folder);
 	fd = mkostemp(path.data, O_CLOEXEC);
-	r = fd < 0 ? -errno : tg_file_write_all(fd, page, sizeof(page));
+	r = fd < 0 ? -errno : 0;
 	if (fd >= 0) {
-		unlink(path.data);
+		unlink(path.data); /* first: SIGXFSZ may end us in the write */
+		r = tg_file_write_all(fd, page, sizeof(page));
 		close(fd);
 	}
 	tg_buf_release(&path);

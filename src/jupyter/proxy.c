@@ -260,7 +260,9 @@ static void on_signals(struct tg_proxy *p)
 			break;
 		case SIGTERM:
 		case SIGHUP:
-			if (p->inner.pid > 0)
+			/* what it sent to its group it has already */
+			if (p->inner.pid > 0 &&
+				(info.ssi_code != SI_USER || (pid_t)info.ssi_pid != p->inner.pid))
 				kill(p->inner.pid, (int)info.ssi_signo);
 			p->term = (int)info.ssi_signo;
 			p->term_ns = tg_mono_ns();

@@ -11,12 +11,30 @@
 
 #include "base/mem.h"
 
+static void change(struct tg_signals *s, int signal, void (*handler)(int))
+{
+	struct sigaction action = { .sa_handler = handler };
+
+	if (!sigaction(signal, &action, &s->found[signal]))
+		sigaddset(&s->changed, signal);
+}
+
+/* Async-signal-safe. */
+static void put_back(const struct tg_signals *s)
+{
+	for (int i = 1; i < _NSIG; i++)
+		if (sigismember(&s->changed, i) == 1)
+			sigaction(i, &s->found[i], NULL);
+}
+
 int tg_signals_open(struct tg_signals *s)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	static const int group[] = { SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGQUIT,
+		SIGPIPE, SIGXFSZ };
 	struct sigaction on_hangup = { 0 };
 	sigset_t ours;
 
+	sigemptyset(&s->changed);
 	sigemptyset(&ours);
 	sigaddset(&ours, SIGINT);
 	sigaddset(&ours, SIGTERM);
@@ -25,8 +43,13 @@ int tg_signals_open(struct tg_signals *s)
 	if (on_hangup.sa_handler != SIG_IGN)
 		sigaddset(&ours, SIGHUP);
 	sigaddset(&ours, SIGCHLD);
-	if (sigprocmask(SIG_BLOCK, &ours, &s->mask) || sigaction(SIGPIPE, &ignore, &s->on_pipe))
+	if (sigprocmask(SIG_BLOCK, &ours, &s->mask))
 		return -errno;
+	for (size_t i = 0; i < TG_ARRAY_SIZE(group); i++)
+		change(s, group[i], SIG_IGN);
+	for (int i = SIGRTMIN; i <= SIGRTMAX; i++)
+		change(s, i, SIG_IGN);
+	change(s, SIGCHLD, SIG_DFL); /* ignored, a child would leave without a word */
 	s->fd = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
 	return s->fd < 0 ? -errno : 0;
 }
@@ -34,7 +57,7 @@ int tg_signals_open(struct tg_signals *s)
 void tg_signals_close(struct tg_signals *s)
 {
 	close(s->fd);
-	sigaction(SIGPIPE, &s->on_pipe, NULL);
+	put_back(s);
 	sigprocmask(SIG_SETMASK, &s->mask, NULL);
 }
 
@@ -77,9 +100,10 @@ become(const struct tg_spawn *s, const char *file, pid_t parent, int report)
 		fcntl(3, F_SETFD, 0);
 	else if (s->fd3 >= 0)
 		dup2(s->fd3, 3);
-	if (s->ignores_sigint)
+	if (s->ignores_signals)
 		sigaction(SIGINT, &ignore, NULL);
-	sigaction(SIGPIPE, &s->signals->on_pipe, NULL);
+	else
+		put_back(s->signals);
 	sigprocmask(SIG_SETMASK, &s->signals->mask, NULL);
 	execve(file, s->argv, s->env);
 	error = errno;

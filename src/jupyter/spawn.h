@@ -17,10 +17,15 @@
 struct tg_signals {
 	int fd; /* signalfd of SIGINT, SIGTERM, SIGCHLD, and SIGHUP unless nohup(1) ignores it */
 	sigset_t mask; /* as found */
-	struct sigaction on_pipe; /* as found; ours is ignored */
+	struct sigaction found[_NSIG]; /* likewise, of those in `changed` */
+	sigset_t changed;
 };
 
-/* Block what is read from the descriptor. Call before the first thread. 0 or -errno. */
+/*
+ * Block what is read from the descriptor, and ignore what a program may send to its process group
+ * for itself, which is ours, too: SIGUSR1, timers and the like. Call before the first thread. 0 or
+ * -errno.
+ */
 int tg_signals_open(struct tg_signals *s);
 void tg_signals_close(struct tg_signals *s); /* and put back what was found */
 
@@ -29,7 +34,7 @@ struct tg_spawn {
 	char *const *env; /* its PATH is searched */
 	const struct tg_signals *signals;
 	int fd3; /* becomes the child's descriptor 3; -1: none */
-	bool ignores_sigint;
+	bool ignores_signals; /* those of the group: it is ours, and not the user's */
 };
 
 /*

@@ -54,7 +54,7 @@ int tg_worker_start(struct tg_worker *w, const char *exe, bool own,
 {
 	char *argv[] = { (char *)(uintptr_t)exe, own ? NULL : (char *)(uintptr_t) "worker", NULL };
 	struct tg_spawn spawn = {
-		.argv = argv, .env = environ, .signals = signals, .ignores_sigint = true
+		.argv = argv, .env = environ, .signals = signals, .ignores_signals = true
 	};
 	int pair[2];
 	pid_t pid;

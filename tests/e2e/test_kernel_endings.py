@@ -3,6 +3,7 @@
 
 import concurrent.futures
 import itertools
+import json
 import os
 import pathlib
 import queue
@@ -139,6 +140,26 @@ def test_death_while_idle(start):
     with pytest.raises(queue.Empty):
         while kernel.client.get_iopub_msg(timeout=0.3)["msg_type"] != "error":
             pass
+
+
+def test_signals_to_the_group(start):
+    """They reach the proxy as well; it lives, and passes none on a second time."""
+    kernel = start("ours")
+    names = "SIGUSR1 SIGUSR2 SIGALRM SIGVTALRM SIGPROF SIGIO SIGQUIT SIGRTMIN SIGRTMAX SIGHUP SIGTERM".split()
+    kernel.run(f"import os, signal, time; n = []; names = {names}\n"
+               "found = [signal.getsignal(getattr(signal, x)) for x in names]\n"
+               "for x in names: signal.signal(getattr(signal, x), lambda s, _: n.append(s))")
+    kernel.run("for x in names: os.killpg(0, getattr(signal, x)); time.sleep(0.2)")
+    assert kernel.run("time.sleep(0.5); print(len(n), len(set(n)))").text == "11 11\n"
+
+
+def test_death_where_sigchld_is_ignored(start):
+    argv = json.loads(pathlib.Path(os.environ["JUPYTER_PATH"], "kernels/ours/kernel.json").read_text())["argv"]
+    kernel = start(add_spec("no-chld", ["/bin/bash", "-c", 'trap "" CHLD; exec "$@"', "x", *argv]))
+    assert kernel.run("import signal; print(signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN)").text == "True\n"
+    result = kernel.run("import os; os._exit(7)")
+    assert result.status == "error" and "exited with code 7" in result.of("error")[0]["evalue"]
+    assert kernel.wait_end() == 7
 
 
 def test_nbclient_names_the_cell(place):
