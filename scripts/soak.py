@@ -8,6 +8,7 @@ recorder and worker are measured after a quiet moment at each quarter of the tim
 first quarter none may have grown by more than a stated bound.
 """
 
+import os
 import pathlib
 import sys
 import time
@@ -35,10 +36,10 @@ QUIET_S = 3  # memory is given back after a quiet half second
 
 
 def status(pid: int) -> tuple[int, int]:
-    """Memory in KiB and descriptors."""
+    """Memory in KiB and descriptors, but for one a thread that a kernel had when its count began."""
     entry = pathlib.Path("/proc", str(pid))
     rss = int((entry / "status").read_text().split("VmRSS:")[1].split()[0])
-    return rss, len(list((entry / "fd").iterdir()))
+    return rss, sum("perf_event" not in os.readlink(fd) for fd in (entry / "fd").iterdir())
 
 
 def ours(root: int, since: set[int]) -> dict[str, tuple[int, int]]:
