@@ -260,9 +260,10 @@ static void on_signals(struct tg_proxy *p)
 			break;
 		case SIGTERM:
 		case SIGHUP:
-			/* what it sent to its group it has already */
-			if (p->inner.pid > 0 &&
-				(info.ssi_code != SI_USER || (pid_t)info.ssi_pid != p->inner.pid))
+			/* what it sent to its group it has already, and nobody else asked for */
+			if (info.ssi_code == SI_USER && (pid_t)info.ssi_pid == p->inner.pid)
+				break;
+			if (p->inner.pid > 0)
 				kill(p->inner.pid, (int)info.ssi_signo);
 			p->term = (int)info.ssi_signo;
 			p->term_ns = tg_mono_ns();

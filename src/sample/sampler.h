@@ -85,10 +85,13 @@ struct tg_reading {
 
 enum tg_read_flags {
 	TG_READ_EDGE = 1 << 0, /* job, cgroup, disk, net, energy only: the others are missing */
-	TG_READ_REFRESH = 1 << 1, /* re-read processes whose CPU clock did not move, too */
+	TG_READ_REFRESH = 1 << 1, /* all sources, and processes whose CPU clock did not move */
 };
 
-/* Read all sources once. Cannot fail: what cannot be read is missing. */
+/*
+ * Read all sources that are due (source.h: each has a period). Cannot fail: what cannot be read, or
+ * is not read this time, is missing.
+ */
 void tg_sampler_read(struct tg_sampler *s, unsigned flags, struct tg_reading *out);
 
 /* Processes of the tree that are alive now (for the end of a recording). */

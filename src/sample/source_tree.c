@@ -62,8 +62,8 @@ static const struct tg_metric metrics[] = {
 };
 
 /*
- * The whole is told by a read or two, at any rate. The processes are walked through less often, and
- * not at all when the whole has not moved: then none of them has run.
+ * The whole is told by a read or two, at any rate. The processes are walked through less often;
+ * when the whole has not moved since, none of them has run, and all figures stand.
  */
 struct walk {
 	pid_t root;
