@@ -122,6 +122,7 @@ int tg_together_of(struct tg_recording *r, const struct tg_span *const *span, si
 {
 	const struct tg_span **sorted = tg_xcalloc(n, sizeof(*sorted));
 	struct mean cores = { 0 }, rss = { 0 };
+	double mean[TG_TRAFFICS] = { 0 }; /* the highest of a stretch, bytes a second */
 	int rc = 0;
 
 	*out = (struct tg_together){
@@ -143,6 +144,14 @@ int tg_together_of(struct tg_recording *r, const struct tg_span *const *span, si
 			rc = add_rss_mean(r, &s, t.rss_peak_bytes, &rss);
 		for (size_t k = 0; k < TG_TRAFFICS && rc == 0; k++)
 			rc = add_rate_max(r, &s, traffic[k], &out->rate_max[k]);
+		if (rc == 0 && t.wall_s > 0) {
+			mean[TG_TRAFFIC_READ] =
+				fmax(mean[TG_TRAFFIC_READ], t.read_bytes / t.wall_s);
+			mean[TG_TRAFFIC_WRITE] =
+				fmax(mean[TG_TRAFFIC_WRITE], t.write_bytes / t.wall_s);
+			mean[TG_TRAFFIC_RX] = fmax(mean[TG_TRAFFIC_RX], t.net_rx_bytes / t.wall_s);
+			mean[TG_TRAFFIC_TX] = fmax(mean[TG_TRAFFIC_TX], t.net_tx_bytes / t.wall_s);
+		}
 		if (rc < 0)
 			break;
 		if (!isnan(t.cpu_s)) {
@@ -154,6 +163,10 @@ int tg_together_of(struct tg_recording *r, const struct tg_span *const *span, si
 		else
 			add_totals(&out->totals, &t);
 	}
+	/* one that is too short for a maximum of its own may have been the busiest */
+	for (size_t k = 0; k < TG_TRAFFICS; k++)
+		if (!isnan(out->rate_max[k]))
+			out->rate_max[k] = fmax(out->rate_max[k], mean[k]);
 	free(sorted);
 	if (cores.time_s > 0)
 		out->totals.cores_mean = cores.sum / cores.time_s;
