@@ -2,10 +2,15 @@
 /* The reader half of json.h. The only file that knows jansson. */
 #include "base/json.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 
 #include "base/mem.h"
+
+#define ESCAPE 6 /* bytes of \ud800 */
+
+enum half { NEITHER, HIGH, LOW };
 
 static const json_t *in(const struct tg_json *v)
 {
@@ -17,11 +22,52 @@ static const struct tg_json *out_of(const json_t *v)
 	return (const struct tg_json *)v;
 }
 
+/* Which half of a pair is escaped here. */
+static enum half half(const char *p, const char *end)
+{
+	if (end - p < ESCAPE || p[0] != '\\' || p[1] != 'u' || (p[2] | 0x20) != 'd' ||
+		!isxdigit((unsigned char)p[4]) || !isxdigit((unsigned char)p[5]))
+		return NEITHER;
+	if (strchr("89aAbB", p[3]))
+		return p[3] ? HIGH : NEITHER;
+	return isxdigit((unsigned char)p[3]) && p[3] > '7' ? LOW : NEITHER;
+}
+
+/*
+ * Put U+FFFD, as long as they are, in the place of escaped surrogates without a partner. Python
+ * writes them for names that are no UTF-8, and jansson refuses the whole text for one.
+ */
+static void mend(char *p, const char *end)
+{
+	while (p < end) {
+		enum half here = half(p, end);
+
+		if (*p != '\\') {
+			p++;
+		} else if (here == NEITHER) {
+			p += 2; /* what is escaped is no backslash of an escape */
+		} else if (here == HIGH && half(p + ESCAPE, end) == LOW) {
+			p += 2 * ESCAPE;
+		} else {
+			memcpy(p + 2, "fffd", 4);
+			p += ESCAPE;
+		}
+	}
+}
+
 struct tg_json *tg_json_parse(const char *data, size_t len, struct tg_err *err)
 {
+	struct tg_buf mended = TG_BUF_INIT;
 	json_error_t why;
-	json_t *v = json_loadb(data, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
+	json_t *v;
 
+	if (memmem(data, len, "\\ud", 3) || memmem(data, len, "\\uD", 3)) {
+		tg_buf_add(&mended, data, len);
+		mend(mended.data, mended.data + mended.len);
+		data = mended.data;
+	}
+	v = json_loadb(data, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
+	tg_buf_release(&mended);
 	if (!v)
 		tg_err_set(err, -EBADMSG, "not valid JSON: %s (line %d)", why.text, why.line);
 	return (struct tg_json *)v;

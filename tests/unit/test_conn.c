@@ -48,6 +48,8 @@ static void test_variants(void)
 	static const char ipc[] =
 		"{" PORTS ",\"ip\":\"/run/x\",\"transport\":\"ipc\",\"key\":\"k\","
 		"\"curve_secretkey\":\"z85\",\"curve_publickey\":\"z85\"}";
+	static const char odd[] =
+		"{" PORTS ",\"ip\":\"::1\",\"jupyter_session\":\"/a/\\udcff.ipynb\"}";
 	static const char plain[] =
 		"{" PORTS ",\"ip\":\"::1\",\"key\":\"\",\"signature_scheme\":\"hmac-md5\"}";
 	struct tg_buf text = TG_BUF_INIT;
@@ -61,6 +63,10 @@ static void test_variants(void)
 	tg_buf_clear(&text);
 	tg_conn_format(&c, &text);
 	T_OK(!strstr(text.data, "curve")); /* the inner sockets are private already (P15) */
+	tg_conn_release(&c);
+	/* a notebook whose name is no UTF-8, as jupyter_client writes it (P14) */
+	T_EQ_I(tg_conn_parse(&c, odd, sizeof(odd) - 1, &err), 0);
+	T_EQ_S(c.others.data, ",\"jupyter_session\":\"/a/\\uFFFD.ipynb\"");
 	tg_conn_release(&c);
 	/* without a key nothing is signed, whatever the scheme is called */
 	T_EQ_I(tg_conn_parse(&c, plain, sizeof(plain) - 1, &err), 0);
