@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,6 +72,9 @@ static void test_json_reader(void)
 {
 	static const char text[] =
 		"{\"n\":9007199254740993,\"s\":\"a\\u0000b\",\"l\":[1,2.5,null]}";
+	/* as Python writes names that are no UTF-8; pairs and escaped backslashes stay */
+	static const char halves[] = "[\"/a/\\udcff.x\",\"\\uDc80\\ud83da\",\"\\ud83d\\ude00\","
+				     "\"\\\\udcff\",\"\\ud7ff\"]";
 	struct tg_err err = { 0 };
 	struct tg_json *v = tg_json_parse(text, sizeof(text) - 1, &err);
 	struct tg_buf b = TG_BUF_INIT;
@@ -87,6 +92,15 @@ static void test_json_reader(void)
 	tg_json_dump(tg_json_get(v, "l"), &b);
 	T_EQ_S(b.data, "[1,2.5,null]");
 	tg_json_free(v);
+	tg_buf_clear(&b);
+	v = tg_json_parse(halves, sizeof(halves) - 1, &err);
+	tg_json_dump(v, &b);
+	T_EQ_S(b.data,
+		"[\"/a/"
+		"\\uFFFD.x\",\"\\uFFFD\\uFFFDa\",\"\\uD83D\\uDE00\",\"\\\\udcff\",\"\\uD7FF\"]");
+	tg_json_free(v);
+	T_OK(tg_json_parse("[\"\\udczz\"]", 10, &err) == NULL);
+	T_OK(tg_json_parse("[\"\\udc", 6, &err) == NULL);
 	T_OK(tg_json_parse("{\"a\":", 5, &err) == NULL);
 	T_EQ_I(err.code, -EBADMSG);
 	T_OK(strlen(err.text) > 0);
@@ -161,6 +175,23 @@ static void test_no_room(const char *runtime)
 		T_EQ_I(WEXITSTATUS(status), 0);
 }
 
+/* A limit of the process says nothing of the folder, and what goes there is small. */
+static void test_small_files_only(const char *runtime)
+{
+	struct rlimit before, limit;
+	struct tg_buf b = TG_BUF_INIT;
+
+	T_EQ_I(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = (struct rlimit){ 1024, before.rlim_max };
+	signal(SIGXFSZ, SIG_IGN);
+	T_EQ_I(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	T_EQ_I(tg_paths_runtime(&b, NULL), 0);
+	T_EQ_I(setrlimit(RLIMIT_FSIZE, &before), 0);
+	signal(SIGXFSZ, SIG_DFL);
+	T_EQ_S(b.data, runtime);
+	tg_buf_release(&b);
+}
+
 static void test_paths(void)
 {
 	char dir[] = "/tmp/tg-test-XXXXXX";
@@ -221,6 +252,7 @@ static void test_paths(void)
 	T_OK(!strcmp(b.data + strlen(dir), "/tachograph"));
 	unsetenv("TACHOGRAPH_RUNTIME_DIR");
 	test_no_room(b.data);
+	test_small_files_only(b.data);
 	rmdir(b.data);
 
 	setenv("TACHOGRAPH_DIR", "/proc/nope", 1);
