@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/utf8.h"
 
 #include "base/mem.h"
 
@@ -136,6 +138,17 @@ int tg_paths_recordings_name(struct tg_buf *out, struct tg_err *err)
 	return 0;
 }
 
+static bool is_utf8(const char *s)
+{
+	size_t len = strlen(s);
+	uint32_t cp;
+
+	for (size_t n; len > 0; s += n, len -= n)
+		if (!(n = tg_utf8_decode(s, len, &cp)))
+			return false;
+	return true;
+}
+
 int tg_paths_recordings(struct tg_buf *out, struct tg_err *err)
 {
 	size_t start = out->len;
@@ -143,7 +156,12 @@ int tg_paths_recordings(struct tg_buf *out, struct tg_err *err)
 
 	if (r < 0)
 		return r;
-	r = tg_paths_mkdirs(out->data + start, 0700, err);
+	/* recorder, kernel and worker tell one another names in JSON */
+	if (!is_utf8(out->data + start))
+		r = tg_err_set(
+			err, -EILSEQ, "the folder for recordings has a name that is not UTF-8");
+	else
+		r = tg_paths_mkdirs(out->data + start, 0700, err);
 	if (r < 0)
 		tg_buf_splice(out, start, out->len - start, NULL, 0);
 	return r;

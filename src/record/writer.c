@@ -388,10 +388,16 @@ uint32_t tg_writer_next_table(const struct tg_writer *w)
 bool tg_writer_is_deleted(const struct tg_writer *w)
 {
 	struct stat st;
+	char first = 0;
+	ssize_t n;
 
 	if (fstat(w->fd, &st) < 0)
 		return errno == ESTALE;
-	return S_ISREG(st.st_mode) && st.st_nlink == 0;
+	if (!S_ISREG(st.st_mode) || st.st_nlink == 0)
+		return S_ISREG(st.st_mode);
+	/* written on, a file that was emptied begins with a hole */
+	n = pread(w->fd, &first, 1, 0);
+	return n >= 0 && !first;
 }
 
 int64_t tg_writer_offset(const struct tg_writer *w)

@@ -61,8 +61,8 @@ int tg_writer_processes(struct tg_writer *w, const struct tg_process_block *bloc
 int tg_writer_events(struct tg_writer *w, const char *lines, size_t len);
 
 /*
- * Whether the file has no name any more, or its server has forgotten it: what is written then will
- * never be read. One fstat(2).
+ * Whether the file has no name any more, was emptied, or its server has forgotten it: what is
+ * written then will never be read. One fstat(2) and one byte read.
  */
 bool tg_writer_is_deleted(const struct tg_writer *w);
 

@@ -308,6 +308,22 @@ def test_recording_that_is_deleted(recording, tmp_path, what):
     assert [r["status"] for r in recording.spans("run")] == ["ok"]
 
 
+def test_recording_that_is_emptied(recording):
+    """As `> recording` does: what came before is lost, what comes later is recorded."""
+    kernel = recording.start()
+    kernel.run("'before'")
+    while not (files := [f for f in recording.files() if f.stat().st_size]):
+        time.sleep(0.05)
+    os.truncate(files[0], 0)
+    until = time.monotonic() + 60
+    while not (said := kernel.run("'meanwhile'").stderr) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert said == "tachograph: the recording was deleted, a new one begins\n"
+    assert kernel.run("'after'").stderr == ""
+    finish(kernel)
+    assert recording.spans()[-1]["name"] == "'after'"
+
+
 def test_folder_that_cannot_be_written(start):
     kernel = start("fake", env={**os.environ, "TACHOGRAPH_DIR": "/proc/nope"})
     result = kernel.run("print(1)")

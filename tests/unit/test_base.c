@@ -263,6 +263,9 @@ static void test_paths(void)
 	T_OK(tg_paths_recordings(&b, &err) < 0);
 	T_EQ_I(b.len, 0);
 	T_OK(strstr(err.text, "/proc/nope") != NULL);
+	setenv("TACHOGRAPH_DIR", "/tmp/\xff", 1);
+	T_EQ_I(tg_paths_recordings(&b, &err), -EILSEQ);
+	T_EQ_I(b.len, 0);
 	unsetenv("TACHOGRAPH_DIR");
 	setenv("HOME", "/h", 1);
 	setenv("XDG_STATE_HOME", "relative", 1); /* the XDG specification: to be ignored */

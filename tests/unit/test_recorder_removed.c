@@ -2,19 +2,18 @@
 /* What is taken away from a recorder while it runs: its file, its socket, the folder of both. */
 #include "recorder_kit.h"
 
-/* A recording that is deleted ends, with a reason, and the next one is whole from its beginning. */
-static void test_deleted(void)
+/* A recorder whose file goes ends, and says why. Returns the name of the file. */
+static char *lose(int (*go)(const char *path))
 {
 	struct tg_mark *m = start("deleted", getpid());
 	struct tg_json *answer = NULL;
 	char *file = hello(m, "file");
 	const char *why = "";
-	struct contents c;
 	int r = 0;
 
 	begin(m, "before", "cell");
 	flush(m);
-	T_EQ_I(unlink(file), 0);
+	T_EQ_I(go(file), 0);
 	for (int i = 0; i < WAIT_MS / 10 && r == 0; i++) {
 		usleep(10000);
 		r = tg_mark_answer(m, &answer);
@@ -25,13 +24,31 @@ static void test_deleted(void)
 	tg_json_free(answer);
 	wait_end(m);
 	tg_mark_close(m);
+	return file;
+}
+
+static int empty(const char *path)
+{
+	return truncate(path, 0);
+}
+
+/* A recording that is deleted ends, with a reason, and the next one is whole from its beginning. */
+static void test_deleted(void)
+{
+	struct tg_mark *m;
+	char *file = lose(empty);
+	struct contents c;
+
+	T_EQ_I(access(file, F_OK), 0);
+	T_EQ_I(unlink(file), 0);
+	free(file);
+	file = lose(unlink);
 	T_EQ_I(access(file, F_OK), -1);
 
 	/* a name that is left is enough: a renamed file is written to, and so is a linked one */
 	m = start("deleted", getpid());
 	begin(m, "after", "cell");
 	flush(m);
-	answer = NULL;
 	{
 		char *other = path_of("renamed.tacho");
 
