@@ -10,24 +10,18 @@
 /* A byte count so large that it says "no limit": v1 has no other word for it. */
 #define NO_LIMIT (INT64_C(1) << 62)
 
-/* The path of pid's group for the controller, as /proc/PID/cgroup has it. */
-static int group_path(struct tg_env *env, pid_t pid, const char *controller, char *path, bool *v2)
+int tg_cgroup_path(const char *text, size_t n, const char *controller, char *path, bool *v2)
 {
+	struct tg_cursor s = tg_cursor_of(text, n);
 	struct tg_cgroup_line line;
-	struct tg_cursor s;
-	ssize_t n = pid > 0 ? tg_env_read(env, "proc/%d/cgroup", pid)
-			    : tg_env_read(env, "proc/self/cgroup");
 	bool found = false;
 
-	if (n < 0)
-		return (int)n;
-	s = tg_cursor_of(env->text->data, env->text->len);
 	while (tg_procfs_cgroup_next(&s, &line)) {
 		size_t len = (size_t)(line.path.end - line.path.p);
 		bool is_v2 = line.controllers.p == line.controllers.end;
 
 		/* a controller that v1 has is not v2's, wherever the lines are */
-		if (len >= TG_PATH_MAX ||
+		if (len >= TG_PATH_MAX || memchr(line.path.p, '\0', len) ||
 			(!tg_cursor_has(line.controllers, controller) && !is_v2) ||
 			(found && is_v2))
 			continue;
@@ -39,21 +33,66 @@ static int group_path(struct tg_env *env, pid_t pid, const char *controller, cha
 	return found ? 0 : -ENOENT;
 }
 
+/* How many levels above our namespace it begins: "/../../job" is of 2. */
+static size_t climbs(const char *path)
+{
+	size_t n = 0;
+
+	while (!strncmp(path + 3 * n, "/..", 3) && (!path[3 * n + 3] || path[3 * n + 3] == '/'))
+		n++;
+	return n;
+}
+
 /* What is left of `path` below `root`, or NULL when it is not below it. */
 static const char *below(const char *path, const char *root)
 {
 	size_t n = strlen(root);
 
 	if (n == 1) /* "/" */
-		return path;
-	if (strncmp(path, root, n) != 0 || (path[n] && path[n] != '/'))
+		n = 0;
+	if (strncmp(path, root, n) != 0 || (path[n] && path[n] != '/') || climbs(path + n))
 		return NULL;
-	return path + n;
+	return strcmp(path + n, "/") != 0 ? path + n : "";
 }
 
-static bool climbs(const char *path)
+/* Whether `root` is above our namespace, and so above `path`, by names that we are not told. */
+static bool is_above(const char *root, const char *path)
 {
-	return strstr(path, "/..") != NULL; /* a group outside our namespace */
+	return climbs(root) > climbs(path) && !root[3 * climbs(root)];
+}
+
+/*
+ * A container without a namespace of its own has the mount of just its group, and the group's
+ * full path; one with a namespace has "/" twice. A mount that shows more of the hierarchy shows
+ * more limits, too, so it is taken first.
+ */
+int tg_cgroup_place(const char *text, size_t len, const char *controller, const char *path, bool v2,
+	struct tg_cgroup *out)
+{
+	struct tg_cursor s = tg_cursor_of(text, len);
+	struct tg_mount_line mount;
+	size_t best = SIZE_MAX;
+
+	while (tg_procfs_mount_next(&s, &mount)) {
+		const char *rest = below(path, mount.root);
+		bool above = !rest && is_above(mount.root, path);
+		/* an unrelated root is better than nothing: the group is then the mount itself */
+		size_t cost = rest ? strlen(mount.root) : TG_PATH_MAX + (size_t)!above;
+		int n;
+
+		if (strcmp(mount.fstype, v2 ? "cgroup2" : "cgroup") != 0 ||
+			(!v2 && !tg_cursor_has(mount.options, controller)) || cost >= best ||
+			(!rest && !above && (climbs(mount.root) || climbs(path))))
+			continue;
+		n = snprintf(out->path, sizeof(out->path), "%s%s", mount.point, rest ? rest : "");
+		if (n < 0 || (size_t)n >= sizeof(out->path))
+			continue;
+		out->top_len = strlen(mount.point);
+		out->whole = above;
+		best = cost;
+	}
+	out->v2 = v2;
+	return best == SIZE_MAX ? -ENOENT : 0;
 }
 
 static bool exists(const struct tg_env *env, const struct tg_cgroup *g, const char *file)
@@ -65,49 +104,26 @@ static bool exists(const struct tg_env *env, const struct tg_cgroup *g, const ch
 	return fd >= 0;
 }
 
-/*
- * A container without a namespace of its own has the mount of just its group, and the group's
- * full path; one with a namespace has "/" twice. A mount that shows more of the hierarchy shows
- * more limits, too, so it is taken first.
- */
 int tg_cgroup_find(struct tg_env *env, pid_t pid, const char *controller, struct tg_cgroup *out)
 {
 	char path[TG_PATH_MAX];
-	struct tg_mount_line mount;
-	size_t best = SIZE_MAX;
-	struct tg_cursor s;
 	bool v2 = false;
-	int r = group_path(env, pid, controller, path, &v2);
+	ssize_t n = pid > 0 ? tg_env_read(env, "proc/%d/cgroup", pid)
+			    : tg_env_read(env, "proc/self/cgroup");
+	int r;
 
+	if (n < 0)
+		return (int)n;
+	r = tg_cgroup_path(env->text->data, env->text->len, controller, path, &v2);
 	if (r < 0)
 		return r;
-	if (climbs(path))
-		return -ENOENT;
 	if (tg_env_read(env, "proc/self/mountinfo") <= 0)
 		return -ENOENT;
-	s = tg_cursor_of(env->text->data, env->text->len);
-	while (tg_procfs_mount_next(&s, &mount)) {
-		const char *rest = below(path, mount.root);
-		/* an unrelated root is better than nothing: the group is then the mount itself */
-		size_t cost = rest ? strlen(mount.root) : TG_PATH_MAX;
-		int n;
-
-		if (strcmp(mount.fstype, v2 ? "cgroup2" : "cgroup") != 0 ||
-			(!v2 && !tg_cursor_has(mount.options, controller)) || cost >= best)
-			continue;
-		if (!rest || !strcmp(rest, "/"))
-			rest = "";
-		n = snprintf(out->path, sizeof(out->path), "%s%s", mount.point, rest);
-		if (n < 0 || (size_t)n >= sizeof(out->path))
-			continue;
-		out->top_len = strlen(mount.point);
-		best = cost;
-	}
-	if (best == SIZE_MAX)
-		return -ENOENT;
-	out->v2 = v2;
-	out->whole = v2 ? !exists(env, out, "cgroup.events") : exists(env, out, "release_agent");
-	return 0;
+	r = tg_cgroup_place(env->text->data, env->text->len, controller, path, v2, out);
+	if (r == 0)
+		out->whole |=
+			v2 ? !exists(env, out, "cgroup.events") : exists(env, out, "release_agent");
+	return r;
 }
 
 bool tg_cgroup_up(struct tg_cgroup *g)
@@ -164,10 +180,27 @@ static int64_t lesser(int64_t a, int64_t b)
 	return TG_MIN(a, b);
 }
 
+/*
+ * Version 1 says itself what holds: "hierarchical_memory_limit 8589934592", which knows groups that
+ * cannot be seen from a container, and whether limits are handed down at all.
+ */
+static bool limit_told(struct tg_env *env, const struct tg_cgroup *g, int64_t *limit)
+{
+	if (g->v2 || g->whole || tg_cgroup_read(env, g, "memory.stat") <= 0 ||
+		!tg_procfs_key(
+			env->text->data, env->text->len, "hierarchical_memory_limit ", limit))
+		return false;
+	if (*limit < 0 || *limit >= NO_LIMIT)
+		*limit = TG_MISSING;
+	return true;
+}
+
 int64_t tg_cgroup_memory_limit(struct tg_env *env, struct tg_cgroup g)
 {
 	int64_t least = TG_MISSING;
 
+	if (limit_told(env, &g, &least))
+		return least;
 	do {
 		if (g.v2) {
 			least = lesser(least, number_in(env, &g, "memory.max"));
@@ -179,18 +212,14 @@ int64_t tg_cgroup_memory_limit(struct tg_env *env, struct tg_cgroup g)
 	return least;
 }
 
-/* v2: "50000 100000" or "max 100000"; v1: -1 where there is none */
+/* v1: the quota is -1 where there is none */
 static int64_t quota_of(struct tg_env *env, const struct tg_cgroup *g)
 {
 	int64_t quota, period;
 
 	if (g->v2) {
-		struct tg_cursor s;
-
-		if (tg_cgroup_read(env, g, "cpu.max") <= 0)
-			return TG_MISSING;
-		s = tg_cursor_of(env->text->data, env->text->len);
-		if (!tg_cursor_i64(&s, &quota) || !tg_cursor_i64(&s, &period))
+		if (tg_cgroup_read(env, g, "cpu.max") <= 0 ||
+			!tg_procfs_cpu_max(env->text->data, env->text->len, &quota, &period))
 			return TG_MISSING;
 	} else {
 		quota = number_in(env, g, "cpu.cfs_quota_us");
@@ -201,13 +230,19 @@ static int64_t quota_of(struct tg_env *env, const struct tg_cgroup *g)
 	return TG_MAX(quota / period, 1);
 }
 
-int64_t tg_cgroup_quota_milli(struct tg_env *env, struct tg_cgroup g)
+int64_t tg_cgroup_quota_milli(struct tg_env *env, struct tg_cgroup *g)
 {
+	struct tg_cgroup at = *g;
 	int64_t least = TG_MISSING;
 
 	do {
-		least = lesser(least, quota_of(env, &g));
-	} while (tg_cgroup_up(&g));
+		int64_t quota = quota_of(env, &at);
+
+		if (quota == TG_MISSING || (least != TG_MISSING && quota >= least))
+			continue;
+		least = quota;
+		g->path[strlen(at.path)] = '\0';
+	} while (tg_cgroup_up(&at));
 	return least;
 }
 

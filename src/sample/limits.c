@@ -61,7 +61,7 @@ void tg_limits_find(struct tg_env *env, struct tg_limits *out)
 	if (tg_cgroup_find(env, env->root, "cpuset", &g) == 0)
 		cpuset = tg_cgroup_cpuset(env, g);
 	if (tg_cgroup_find(env, env->root, "cpu", &g) == 0)
-		quota = tg_cgroup_quota_milli(env, g);
+		quota = tg_cgroup_quota_milli(env, &g);
 	if (tg_cgroup_find(env, env->root, "memory", &g) == 0)
 		memory = tg_cgroup_memory_limit(env, g);
 	/* a cpuset also narrows affinity: it comes first, to be named as the cause */

@@ -341,6 +341,14 @@ bool tg_procfs_cgroup_next(struct tg_cursor *s, struct tg_cgroup_line *out)
 	return false;
 }
 
+/* 50000 100000        max 100000 */
+bool tg_procfs_cpu_max(const char *text, size_t len, int64_t *quota, int64_t *period)
+{
+	struct tg_cursor s = tg_cursor_of(text, len);
+
+	return tg_cursor_i64(&s, quota) && tg_cursor_i64(&s, period);
+}
+
 /* 35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory */
 static bool mount_line(struct tg_cursor *line, struct tg_mount_line *out)
 {

@@ -112,6 +112,9 @@ struct tg_cgroup_line {
 };
 bool tg_procfs_cgroup_next(struct tg_cursor *s, struct tg_cgroup_line *out);
 
+/* cpu.max of a group: so many us of CPU time in so many. False where there is no limit, too. */
+bool tg_procfs_cpu_max(const char *text, size_t len, int64_t *quota, int64_t *period);
+
 /* A line of /proc/PID/mountinfo, octal escapes undone; the options are borrowed from the text */
 #define TG_PATH_MAX 1024
 struct tg_mount_line {

@@ -130,7 +130,7 @@ static void test_cgroup_v1(void)
 
 	tg_sampler_read(s, 0, &r);
 	VALUE("cgroup.cpu_ns", "", INT64_C(6123456789));
-	VALUE("cgroup.throttled_ns", "", 250000000);
+	VALUE("cgroup.throttled_ns", "", 1250000000); /* of job_7, whose quota it is */
 	VALUE("cgroup.memory_bytes", "", INT64_C(4294967296));
 	VALUE("cgroup.memory_working_bytes", "", INT64_C(4294967296) - 1073741824);
 	VALUE("cgroup.memory_limit_bytes", "", INT64_C(8589934592));
