@@ -12,9 +12,13 @@
 
 #define THREADS_A_READING 16
 
+static const struct tg_status_memory no_kinds = { TG_MISSING, TG_MISSING, TG_MISSING, TG_MISSING,
+	TG_MISSING };
+
 void tg_process_init(struct tg_process *p, pid_t pid)
 {
-	*p = (struct tg_process){ .pid = pid, .start_ticks = -1, .pidfd = -1 };
+	*p = (struct tg_process){ .pid = pid, .memory_tid = pid, .start_ticks = -1, .pidfd = -1 };
+	p->kinds = no_kinds;
 	for (size_t i = 0; i < TG_FILES; i++)
 		p->fd[i] = -1;
 	for (size_t i = 0; i < TG_FIELDS; i++)
@@ -97,7 +101,7 @@ static int64_t own_cpu(struct tg_process *p, struct tg_env *env, const struct tg
 
 struct live_thread {
 	struct tg_env *env;
-	pid_t pid;
+	pid_t pid, tid;
 	struct tg_statm statm;
 };
 
@@ -108,6 +112,7 @@ static int try_thread(void *ctx, pid_t tid)
 	if (tid == t->pid || tg_env_read(t->env, "proc/%d/task/%d/statm", t->pid, tid) <= 0 ||
 		tg_procfs_statm(t->env->text->data, t->env->text->len, &t->statm) < 0)
 		return 0;
+	t->tid = tid;
 	return t->statm.size > 0;
 }
 
@@ -117,7 +122,7 @@ static int try_thread(void *ctx, pid_t tid)
  */
 static void read_memory(struct tg_process *p, struct tg_env *env)
 {
-	struct live_thread t = { .env = env, .pid = p->pid };
+	struct live_thread t = { .env = env, .pid = p->pid, .tid = p->pid };
 	bool known = false;
 
 	if (p->state == 'Z') {
@@ -132,18 +137,26 @@ static void read_memory(struct tg_process *p, struct tg_env *env)
 	}
 	if (!known)
 		return;
+	p->memory_tid = t.tid;
 	p->vms_bytes = t.statm.size * env->page_bytes;
 	p->rss_bytes = t.statm.resident * env->page_bytes;
 	p->anon_bytes = TG_MAX(t.statm.resident - t.statm.shared, 0) * env->page_bytes;
 }
 
-static void read_peak(struct tg_process *p, struct tg_env *env)
+ssize_t tg_process_read_memory(const struct tg_process *p, struct tg_env *env, const char *file)
 {
-	int64_t hwm;
+	if (p->memory_tid == p->pid)
+		return tg_env_read(env, "proc/%d/%s", p->pid, file);
+	return tg_env_read(env, "proc/%d/task/%d/%s", p->pid, p->memory_tid, file);
+}
 
-	if (tg_env_read(env, "proc/%d/status", p->pid) > 0 &&
-		tg_procfs_key(env->text->data, env->text->len, "VmHWM:", &hwm))
-		p->hwm_bytes = hwm;
+static void read_peak_and_kinds(struct tg_process *p, struct tg_env *env)
+{
+	if (tg_process_read_memory(p, env, "status") <= 0)
+		return;
+	tg_procfs_status_memory(env->text->data, env->text->len, &p->kinds);
+	if (p->kinds.hwm != TG_MISSING)
+		p->hwm_bytes = p->kinds.hwm;
 }
 
 /* Its figures into `io`. False when they may not be read. */
@@ -191,17 +204,19 @@ int tg_process_read(struct tg_process *p, struct tg_env *env, unsigned detail)
 	p->clock_ns = TG_MAX(p->clock_ns, own_cpu(p, env, &stat));
 	p->zombie = (p->state == 'Z' || p->state == 'X') && p->threads <= 1;
 	p->leaving = p->state == 'X' && p->zombie;
-	if (p->zombie)
+	if (p->zombie) {
 		p->rss_bytes = p->vms_bytes = p->anon_bytes = p->threads = 0;
-	else
+		p->kinds = no_kinds;
+	} else {
 		read_memory(p, env);
+	}
 	if (!io_may_wait(p->state, p->clock_ns > clock_before) && read_io(p, env, io)) {
 		memcpy(p->io, io, sizeof(io));
 		p->io_known = true;
 	}
-	if ((detail & TG_DETAIL_PEAK) && !p->zombie)
-		read_peak(p, env);
-	p->peak_stale = !(detail & TG_DETAIL_PEAK);
+	if ((detail & TG_DETAIL_MEMORY) && !p->zombie)
+		read_peak_and_kinds(p, env);
+	p->memory_stale = !(detail & TG_DETAIL_MEMORY);
 	return 0;
 }
 

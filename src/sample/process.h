@@ -42,6 +42,8 @@ struct tg_process {
 	int64_t waited_ns; /* CPU time of children that it has waited for, to a tick each */
 	int64_t faults[TG_FAULTS]; /* page faults, with those of children that it has waited for */
 	int64_t rss_bytes, vms_bytes, anon_bytes, hwm_bytes; /* 0 for a zombie */
+	struct tg_status_memory kinds; /* of memory; TG_MISSING of a zombie, or not told yet */
+	pid_t memory_tid; /* the thread through which memory is seen: the first one that lives */
 	int64_t threads;
 	int64_t io[TG_IOS];
 	bool io_known;
@@ -56,7 +58,7 @@ struct tg_process {
 	bool gone; /* ended and waited for: not in /proc any more */
 	bool execed; /* its name has changed in the last reading */
 	bool has_clock; /* the process clock works: clock_ns has nanoseconds, not ticks */
-	bool peak_stale; /* read since hwm_bytes was */
+	bool memory_stale; /* read since hwm_bytes and kinds were */
 
 	/* for the tree */
 	struct tg_process *parent; /* in the tree, or NULL */
@@ -92,7 +94,7 @@ unsigned tg_process_close_files(struct tg_process *p);
 int64_t tg_process_clock(pid_t pid);
 
 enum tg_process_detail {
-	TG_DETAIL_PEAK = 1 << 0, /* VmHWM too, which costs as much as all the rest */
+	TG_DETAIL_MEMORY = 1 << 0, /* hwm_bytes and kinds, which cost as much as all the rest */
 };
 
 /*
@@ -100,6 +102,10 @@ enum tg_process_detail {
  * what was read before still stands. What may not be read keeps its last value.
  */
 int tg_process_read(struct tg_process *p, struct tg_env *env, unsigned detail);
+
+/* Read "status" or "smaps_rollup" into env->text; the latter takes its mmap_lock. As tg_env_read.
+ */
+ssize_t tg_process_read_memory(const struct tg_process *p, struct tg_env *env, const char *file);
 
 /* Read only what it has used up, leaving `p` as it is. 0 or -ESRCH. */
 int tg_process_read_usage(struct tg_process *p, struct tg_env *env, struct tg_usage *out);

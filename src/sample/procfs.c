@@ -228,13 +228,32 @@ bool tg_procfs_key(const char *text, size_t len, const char *key, int64_t *value
 	return true;
 }
 
+struct wanted {
+	const char *key;
+	int64_t *value;
+};
+
+/* Several keys in one pass; what is absent is TG_MISSING. */
+static void take_keys(const char *text, size_t len, const struct wanted *want, size_t n_want)
+{
+	struct tg_cursor s = tg_cursor_of(text, len), line;
+
+	for (size_t i = 0; i < n_want; i++)
+		*want[i].value = TG_MISSING;
+	while (tg_cursor_line(&s, &line))
+		for (size_t i = 0; i < n_want; i++) {
+			size_t n = (size_t)(line.end - line.p);
+
+			if (starts(&line, want[i].key, strlen(want[i].key)) &&
+				!tg_procfs_key(line.p, n, want[i].key, want[i].value))
+				*want[i].value = TG_MISSING;
+		}
+}
+
 /* MemTotal:       24675712 kB */
 void tg_procfs_meminfo(const char *text, size_t len, struct tg_meminfo *out)
 {
-	const struct {
-		const char *key;
-		int64_t *value;
-	} want[] = {
+	const struct wanted want[] = {
 		{ "MemTotal:", &out->total },
 		{ "MemFree:", &out->free },
 		{ "MemAvailable:", &out->available },
@@ -245,18 +264,24 @@ void tg_procfs_meminfo(const char *text, size_t len, struct tg_meminfo *out)
 		{ "SwapFree:", &out->swap_free },
 	};
 
-	struct tg_cursor s = tg_cursor_of(text, len), line;
+	take_keys(text, len, want, TG_ARRAY_SIZE(want));
+}
 
+/* RssShmem:	      33792 kB */
+void tg_procfs_status_memory(const char *text, size_t len, struct tg_status_memory *out)
+{
+	const struct wanted want[] = {
+		{ "VmHWM:", &out->hwm },
+		{ "RssFile:", &out->file },
+		{ "RssShmem:", &out->shmem },
+		{ "VmSwap:", &out->swap },
+		{ "HugetlbPages:", &out->hugetlb },
+	};
+
+	take_keys(text, len, want, TG_ARRAY_SIZE(want));
 	for (size_t i = 0; i < TG_ARRAY_SIZE(want); i++)
-		*want[i].value = TG_MISSING;
-	while (tg_cursor_line(&s, &line))
-		for (size_t i = 0; i < TG_ARRAY_SIZE(want); i++) {
-			size_t n = (size_t)(line.end - line.p);
-
-			if (starts(&line, want[i].key, strlen(want[i].key)) &&
-				!tg_procfs_key(line.p, n, want[i].key, want[i].value))
-				*want[i].value = TG_MISSING;
-		}
+		if (*want[i].value < 0)
+			*want[i].value = TG_MISSING;
 }
 
 /* cpu3 4705 150 1120 16250 520 10 45 99 0 0 */

@@ -79,6 +79,15 @@ bool tg_procfs_key(const char *text, size_t len, const char *key, int64_t *value
 /* The rest of the line behind "Key:", without blanks around it; 0 or -ENOENT. */
 int tg_procfs_key_text(const char *text, size_t len, const char *key, struct tg_cursor *out);
 
+/* /proc/PID/status on memory, in bytes; what is absent, or below 0, is TG_MISSING */
+struct tg_status_memory {
+	int64_t hwm; /* the largest resident size that it ever had */
+	int64_t file, shmem; /* of the resident size: the rest is anonymous */
+	int64_t swap;
+	int64_t hugetlb; /* beside the resident size */
+};
+void tg_procfs_status_memory(const char *text, size_t len, struct tg_status_memory *out);
+
 /* /proc/meminfo in bytes; what is absent is TG_MISSING */
 struct tg_meminfo {
 	int64_t total, free, available, buffers, cached, sreclaimable, swap_total, swap_free;

@@ -169,10 +169,10 @@ static void is_gone(struct tg_tree *t, struct tg_process *p)
 	}
 }
 
-/* What is read of a process beyond the rest: its peak, but not at each tick. */
+/* What is read of a process beyond the rest: peak and kinds of memory, but not at each tick. */
 static unsigned detail_of(unsigned flags)
 {
-	return flags ? TG_DETAIL_PEAK : 0;
+	return flags ? TG_DETAIL_MEMORY : 0;
 }
 
 /*
@@ -182,7 +182,7 @@ static unsigned detail_of(unsigned flags)
  */
 static bool has_idled(const struct tg_tree *t, const struct tg_process *p, unsigned flags)
 {
-	if (detail_of(flags) && p->peak_stale)
+	if (detail_of(flags) && p->memory_stale)
 		return false;
 	if ((flags & TG_READ_REFRESH) || !t->env->live || !p->has_clock || p->read_now)
 		return false;
@@ -289,12 +289,23 @@ static int64_t at_least(int64_t before, int64_t now)
 	return TG_MAX(before, now); /* TG_MISSING is below all */
 }
 
+static void add_known(int64_t *sum, int64_t value)
+{
+	if (value == TG_MISSING)
+		return;
+	if (*sum == TG_MISSING)
+		*sum = value;
+	else if (__builtin_add_overflow(*sum, value, sum))
+		*sum = INT64_MAX;
+}
+
 static void add_up(struct tg_tree *t)
 {
 	struct tg_usage sum = t->retired;
 	struct tg_tree_totals *to = &t->totals;
 
 	to->rss_bytes = to->vms_bytes = to->anon_bytes = 0;
+	to->file_bytes = to->shmem_bytes = to->swap_bytes = to->hugetlb_bytes = TG_MISSING;
 	to->processes = to->threads = to->denied = 0;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct tg_process *p = t->node[i];
@@ -308,6 +319,10 @@ static void add_up(struct tg_tree *t)
 		to->rss_bytes += p->rss_bytes;
 		to->vms_bytes += p->vms_bytes;
 		to->anon_bytes += p->anon_bytes;
+		add_known(&to->file_bytes, p->kinds.file);
+		add_known(&to->shmem_bytes, p->kinds.shmem);
+		add_known(&to->swap_bytes, p->kinds.swap);
+		add_known(&to->hugetlb_bytes, p->kinds.hugetlb);
 		to->threads += p->threads;
 		to->processes += !p->zombie;
 		to->denied += !p->zombie && !p->io_known;
@@ -374,6 +389,7 @@ void tg_tree_read(struct tg_tree *t, unsigned flags)
 		compact(t);
 	}
 	add_up(t);
+	t->totals.detailed = detail_of(flags) != 0;
 }
 
 /* ---- from outside ---- */

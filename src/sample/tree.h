@@ -20,6 +20,9 @@ struct tg_tree_totals {
 	int64_t faults[TG_FAULTS];
 	int64_t io[TG_IOS]; /* TG_MISSING when it may be read of no process */
 	int64_t rss_bytes, vms_bytes, anon_bytes;
+	/* of all processes as of the last reading that was `detailed`; TG_MISSING: told of none */
+	int64_t file_bytes, shmem_bytes, swap_bytes, hugetlb_bytes;
+	bool detailed; /* this reading was for an edge, or refreshed all */
 	int64_t processes, threads; /* without zombies */
 	int64_t denied; /* processes whose I/O we may not read: the totals lack them */
 };

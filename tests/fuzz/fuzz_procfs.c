@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/mem.h"
+#include "base/metric.h"
 #include "sample/mountstats.h"
 #include "sample/names.h"
 #include "sample/procfs.h"
@@ -16,9 +17,15 @@ static void require(bool ok)
 		abort();
 }
 
+static bool not_below_0(int64_t v)
+{
+	return v >= 0 || v == TG_MISSING;
+}
+
 static void processes(const char *text, size_t len)
 {
 	struct tg_pid_stat stat;
+	struct tg_status_memory memory;
 	struct tg_statm statm;
 	struct tg_cursor rest;
 	int64_t io[TG_IOS], v;
@@ -28,7 +35,9 @@ static void processes(const char *text, size_t len)
 	if (tg_procfs_statm(text, len, &statm) == 0)
 		require(statm.resident >= 0);
 	tg_procfs_io(text, len, io);
-	tg_procfs_key(text, len, "VmHWM:", &v);
+	tg_procfs_status_memory(text, len, &memory);
+	require(not_below_0(memory.hwm) && not_below_0(memory.file) && not_below_0(memory.shmem));
+	require(not_below_0(memory.swap) && not_below_0(memory.hugetlb));
 	tg_procfs_key(text, len, "usage_usec ", &v);
 	if (tg_procfs_key_text(text, len, "Cpus_allowed_list:", &rest) == 0) {
 		require(rest.p >= text && rest.p <= rest.end && rest.end <= text + len);
