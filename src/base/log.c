@@ -11,13 +11,18 @@ static const char *const level_names[] = { "error", "warn", "info", "debug" };
 /* the one piece of global state in the library */
 static enum tg_log_level max_level = TG_LOG_WARN;
 
-void tg_log_init(void)
+bool tg_log_init(void)
 {
 	const char *want = getenv("TACHOGRAPH_LOG");
 
-	for (size_t i = 0; want && i < TG_ARRAY_SIZE(level_names); i++)
-		if (!strcmp(want, level_names[i]))
+	if (!want || !*want)
+		return true;
+	for (size_t i = 0; i < TG_ARRAY_SIZE(level_names); i++)
+		if (!strcmp(want, level_names[i])) {
 			max_level = (enum tg_log_level)i;
+			return true;
+		}
+	return false;
 }
 
 void tg_log(enum tg_log_level level, const char *area, const char *fmt, ...)

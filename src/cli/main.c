@@ -117,6 +117,12 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	tg_log_init();
+	bool known_level = tg_log_init();
+	const struct tg_cli_command *command = argc > 1 ? find(argv[1]) : NULL;
+
+	/* the roles inherit it from who has said so already */
+	if (!known_level && !(command && command->hidden))
+		tg_log(TG_LOG_WARN, "cli",
+			"TACHOGRAPH_LOG is none of error, warn, info and debug; it is ignored");
 	return tg_cli_finish(run(argc, argv));
 }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/lines.h"
 #include "base/paths.h"
+#include "base/utf8.h"
 #include "mark/address.h"
 #include "mark/protocol.h"
 
@@ -21,33 +22,47 @@
 #define DRAIN_MS        200 /* for the last ends to find room, when the kernel is gone */
 #define HELLO_NS        (10 * TG_NS_PER_S) /* between questions for a warning */
 
+/* Of the name of a notebook what every program takes for a file's: UTF-8, no control characters. */
+static void add_name(struct tg_buf *out, const char *name, size_t len)
+{
+	len = tg_mark_cut(name, len, NAME_MAX_BYTES);
+	for (size_t n; len > 0; name += n, len -= n) {
+		uint32_t cp;
+
+		n = tg_utf8_decode(name, len, &cp);
+		if (n && cp >= 0x20 && cp != 0x7f && cp != '/')
+			tg_buf_add(out, name, n);
+		else
+			tg_buf_addc(out, '_');
+		n = n ? n : 1;
+	}
+}
+
 /* <what>-HOST-YYYYmmdd-HHMMSS.tacho in the folder for kernels' recordings */
 static int name_output(struct tg_buf *out, const char *what, struct tg_err *err)
 {
 	time_t now = (time_t)(tg_real_ns() / TG_NS_PER_S);
 	char host[65] = "", date[32];
 	const char *base = strrchr(what, '/');
-	size_t len, at;
 	struct tm tm;
+	size_t len;
 	int ret = tg_paths_recordings(out, err);
 
 	if (ret)
 		return ret;
 	base = base ? base + 1 : what;
 	len = strlen(base);
-	if (len > 6 && !strcmp(base + len - 6, ".ipynb"))
+	if (len >= 6 && !strcmp(base + len - 6, ".ipynb"))
 		len -= 6;
 	gethostname(host, sizeof(host) - 1);
 	host[strcspn(host, ".")] = '\0';
 	localtime_r(&now, &tm);
 	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &tm);
 	tg_buf_addc(out, '/');
-	at = out->len;
-	tg_buf_add(out, base, tg_mark_cut(base, len, NAME_MAX_BYTES));
-	tg_buf_addf(out, "-%s-%s.tacho", host, date);
-	for (char *p = out->data + at; *p; p++)
-		if ((unsigned char)*p < 0x20 || *p == '/')
-			*p = '_';
+	add_name(out, len ? base : "kernel", len ? len : strlen("kernel"));
+	tg_buf_addc(out, '-');
+	add_name(out, host, strlen(host));
+	tg_buf_addf(out, "-%s.tacho", date);
 	return 0;
 }
 

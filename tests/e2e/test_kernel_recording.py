@@ -160,6 +160,15 @@ def test_name_of_the_file(recording):
     assert path.name.startswith(f"my notebook-{host}-20") and path.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.parametrize("notebook, name", [
+    ("/", "kernel"), ("/a/.ipynb", "kernel"), ("/a/x\udcff\n\x7f.ipynb", "x___")])
+def test_names_that_are_no_names(recording, notebook, name):
+    kernel = recording.start(JPY_SESSION_NAME=notebook)
+    kernel.run("1")
+    finish(kernel)
+    assert recording.files()[0].name.startswith(f"{name}-{os.uname().nodename.split('.')[0]}-20")
+
+
 def test_long_name_is_cut_between_characters(recording):
     """Names of files are UTF-8, also where a notebook's name is cut."""
     kernel = recording.start(JPY_SESSION_NAME="/home/someone/" + "測" * 80 + ".ipynb")

@@ -182,6 +182,22 @@ static void test_no_room(void)
 	tg_buf_release(&out);
 }
 
+/* A word that is none is told once, and the roles that a command starts are silent. */
+static void test_log_level(void)
+{
+	struct tg_buf out = TG_BUF_INIT;
+
+	T_EQ_I(sh("TACHOGRAPH_LOG=loud $T help 2>&1 >/dev/null", &out), 0);
+	T_EQ_S(out.data,
+		"tachograph warn cli: TACHOGRAPH_LOG is none of error, warn, info and debug; "
+		"it is ignored\n");
+	T_EQ_I(sh("TACHOGRAPH_LOG= $T help 2>&1 >/dev/null", &out), 0);
+	T_EQ_S(out.data, "");
+	T_EQ_I(sh("TACHOGRAPH_LOG=loud $T worker --nonsense 2>&1 | grep -c LOG", &out), 1);
+	T_EQ_S(out.data, "0\n");
+	tg_buf_release(&out);
+}
+
 /* A full disk behind stdout is told, however much was written before it showed. */
 static void test_full_output(void)
 {
@@ -212,6 +228,7 @@ int main(void)
 	test_replaces();
 	if (getenv("TG_EXE")) {
 		test_no_room();
+		test_log_level();
 		test_full_output();
 	}
 	unlink(run_path("run.tacho"));
