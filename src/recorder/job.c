@@ -260,7 +260,7 @@ int tg_job_fd(const struct tg_job *j)
 /* Whether the root, which just ended, was killed for want of memory, and the sentences for that. */
 static const char *tell_oom(struct tg_job *j, int64_t now, struct tg_buf *text)
 {
-	char why[240] = "nothing is sampled here";
+	char why[TG_OOM_WHY] = "nothing is sampled here";
 	enum tg_oom oom =
 		j->sampler ? tg_sampler_oom(j->sampler, why, sizeof(why)) : TG_OOM_UNKNOWN;
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Whether Linux has killed the root for want of memory, by its counters of such kills: that of the
- * root's control group, else that of the whole machine. A kill counts in the victim's own group
- * (version 2: and in all above, which tell nothing more, and count others' too), whoever's limit
- * was reached. Counters say how many, not whom: what they leave open stays unknown.
+ * root's control group, else that of the next group above which still is there (version 2, where
+ * it counts the groups below), else that of the whole machine. A kill counts in the victim's own
+ * group, whoever's limit was reached; whose it was is told by another counter of each group.
+ * Counters say how many, not whom: what they leave open stays unknown.
  */
 #ifndef TG_SAMPLE_OOM_H
 #define TG_SAMPLE_OOM_H
 
+#include "sample/cgroup.h"
 #include "sample/sampler.h"
 #include "sample/source.h"
 
@@ -18,18 +20,30 @@ struct tg_oom_counter {
 		rise_ns; /* the value before the last rise, and when that was seen; 0: none */
 };
 
+#define TG_OOM_LEVELS 12 /* groups above that are further away are not looked at */
+
+struct tg_oom_level {
+	struct tg_cgroup group;
+	struct tg_oom_counter kills; /* v1: of the group; v2: of it and all below */
+	struct tg_oom_counter reached; /* its limit was; v2: and nothing could be freed */
+};
+
 struct tg_oom_watch {
 	pid_t root;
 	uint64_t groups; /* digest of its /proc/PID/cgroup */
 	bool late; /* the root was ending already when it was first looked at */
-	bool v2;
-	struct tg_oom_counter group, machine;
+	struct tg_oom_level level[TG_OOM_LEVELS]; /* the root's group, that above, … */
+	size_t n_levels;
+	struct tg_oom_counter machine;
 };
 
 void tg_oom_init(struct tg_oom_watch *o);
 void tg_oom_release(struct tg_oom_watch *o);
 
-/* Read the counters: about once a second, so that a rise can be told from an older one. */
+/*
+ * Read the counters: about once a second, so that a rise can be told from an older one. One in a
+ * group is told to the hook `note`, whoever was the victim.
+ */
 void tg_oom_look(struct tg_oom_watch *o, struct tg_env *env, int64_t now_ns);
 
 /* What is known, now that the root has ended. `why` is the rest of a sentence. */

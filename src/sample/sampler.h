@@ -125,6 +125,7 @@ const char *tg_means_name(enum tg_means means); /* "processes", "cgroup", "perf"
  * `why` gets the evidence, as the rest of a sentence. Readings with TG_READ_REFRESH are what the
  * answer is compared with: without one about every second it may be TG_OOM_UNKNOWN or late.
  */
+#define TG_OOM_WHY 320 /* room enough for it */
 enum tg_oom { TG_OOM_UNKNOWN, TG_OOM_NO, TG_OOM_YES };
 enum tg_oom tg_sampler_oom(struct tg_sampler *s, char *why, size_t size);
 

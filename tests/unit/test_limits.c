@@ -414,6 +414,57 @@ out:
 	remove_group(folder);
 }
 
+static void take_too_much(void)
+{
+	size_t size = (size_t)192 << 20;
+	char *m = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	for (size_t i = 0; i < size; i += 4096)
+		m[i] = 1;
+	stop();
+}
+
+/* 20: a process of 192 MB in a group of 64 MB is killed, and it is known by what */
+static void test_oom_live(void)
+{
+	char folder[TG_PATH_MAX + 32], text[TG_OOM_WHY];
+	const char *why = make_group("memory", "memory.max", "67108864", "memory.limit_in_bytes",
+		"67108864", folder, sizeof(folder));
+	struct tg_sampler *s;
+	struct tg_reading r;
+	struct child c;
+	int status;
+
+	if (why) {
+		T_SKIP("a kill for want of memory", why);
+		return;
+	}
+	c = start(take_too_much);
+	if (!join(folder, c.pid)) {
+		T_SKIP("a kill for want of memory", "no process can be put into the group");
+		finish(&c);
+		remove_group(folder);
+		return;
+	}
+	s = live_sampler(c.pid);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	VALUE("cgroup.memory_limit_bytes", "", 67108864);
+	go(&c);
+	close(c.go);
+	close(c.stopped);
+	kill(c.pid, SIGTERM); /* where it could swap, it lives */
+	waitpid(c.pid, &status, 0);
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
+		T_EQ_I(tg_sampler_oom(s, text, sizeof(text)), TG_OOM_YES);
+		T_OK(strstr(text, "a process of its control group was killed") == text);
+		T_OK(strstr(text, "; its limit was reached (") != NULL);
+	} else {
+		T_SKIP("a kill for want of memory", "the group can swap");
+	}
+	tg_sampler_free(s);
+	remove_group(folder);
+}
+
 int main(void)
 {
 	test_places();
@@ -425,5 +476,6 @@ int main(void)
 	test_said();
 	test_pressure_off();
 	test_quota_live();
+	test_oom_live();
 	return t_done();
 }

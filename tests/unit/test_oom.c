@@ -24,8 +24,20 @@ struct machine {
 	struct tg_text text;
 	struct tg_env env;
 	struct tg_oom_watch oom;
-	char why[240];
+	char why[TG_OOM_WHY];
+	char note[TG_OOM_WHY]; /* all that was told, the newest */
+	int notes;
+	struct tg_sampler_hooks hooks;
 };
+
+static void on_note(void *ctx, int64_t t_ns, const char *text)
+{
+	struct machine *m = ctx;
+
+	(void)t_ns;
+	m->notes++;
+	snprintf(m->note, sizeof(m->note), "%s", text);
+}
 
 static void put(const struct machine *m, const char *path, const char *text)
 {
@@ -55,6 +67,8 @@ static struct machine *machine_of(const char *mount, const char *groups)
 	m->env = (struct tg_env){
 		.root_fd = open(m->folder, O_RDONLY | O_DIRECTORY), .root = ROOT, .text = &m->text
 	};
+	m->hooks = (struct tg_sampler_hooks){ .note = on_note, .ctx = m };
+	m->env.hooks = &m->hooks;
 	tg_text_init(&m->text);
 	tg_oom_init(&m->oom);
 	return m;
@@ -175,6 +189,130 @@ static void test_no_group(void)
 	machine_free(m);
 }
 
+/*
+ * 20: the limit that was reached is often that of a group above: it is named, with its evidence. A
+ * group above that counts nothing new is no cause.
+ */
+static void test_above(void)
+{
+	struct machine *m = machine_of(
+		"30 1 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n", "0::/user.slice/job/step\n");
+	const char *step = "sys/fs/cgroup/user.slice/job/step/memory.events";
+
+	put_kills(m, step, 0);
+	put(m, "sys/fs/cgroup/user.slice/job/step/memory.events.local", "oom 0\noom_kill 0\n");
+	put_kills(m, "sys/fs/cgroup/user.slice/job/memory.events", 2);
+	put(m, "sys/fs/cgroup/user.slice/job/memory.events.local", "oom 7\noom_kill 0\n");
+	put_kills(m, "sys/fs/cgroup/user.slice/memory.events", 5);
+	put(m, "sys/fs/cgroup/user.slice/memory.events.local", "oom 0\noom_kill 0\n");
+	look(m, 100);
+	T_EQ_I(m->notes, 0);
+	put(m, "proc/77/stat", ZOMBIE);
+	put_kills(m, step, 1);
+	put_kills(m, "sys/fs/cgroup/user.slice/job/memory.events", 3);
+	put(m, "sys/fs/cgroup/user.slice/job/memory.events.local", "oom 8\noom_kill 0\n");
+	put_kills(m, "sys/fs/cgroup/user.slice/memory.events", 6);
+	T_EQ_I(tell(m, 101), TG_OOM_YES);
+	T_EQ_S(m->why,
+		"a process of its control group was killed for want of memory just then (oom_kill "
+		"in "
+		"memory.events: 0, then 1); the limit of /user.slice/job was reached (oom in "
+		"memory.events.local: 7, then 8)");
+	T_EQ_I(m->notes, 1);
+	T_EQ_S(m->note,
+		"a process of the job's control group was killed for want of memory (oom_kill in "
+		"memory.events: 0, then 1); the limit of /user.slice/job was reached (oom in "
+		"memory.events.local: 7, then 8)");
+	machine_free(m);
+}
+
+/* 20: kills beside the job are told as such; a limit that is reached without a kill, too */
+static void test_notes(void)
+{
+	struct machine *m = machine_of(
+		"30 1 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n", "0::/slice/job\n");
+
+	put_kills(m, "sys/fs/cgroup/slice/job/memory.events", 1);
+	put(m, "sys/fs/cgroup/slice/job/memory.events.local", "oom 0\n");
+	put_kills(m, "sys/fs/cgroup/slice/memory.events", 4);
+	look(m, 100);
+	put_kills(m, "sys/fs/cgroup/slice/memory.events", 6);
+	look(m, 101);
+	T_EQ_S(m->note, "a process below the control group /slice was killed for want of memory "
+			"(oom_kill in memory.events: 4, then 6)");
+	put(m, "sys/fs/cgroup/slice/job/memory.events.local", "oom 3\n");
+	look(m, 102);
+	T_EQ_S(m->note, "no memory was to be had: its limit was reached (oom in "
+			"memory.events.local: 0, then 3)");
+	look(m, 103);
+	T_EQ_I(m->notes, 2);
+	T_EQ_I(tell(m, 104), TG_OOM_NO);
+	machine_free(m);
+}
+
+/* 20: the job's own group is gone with its last process; the one above it counts it, too */
+static void test_group_gone(void)
+{
+	struct machine *m = machine_of(
+		"30 1 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n", "0::/slice/job\n");
+
+	put_kills(m, "sys/fs/cgroup/slice/job/memory.events", 0);
+	put_kills(m, "sys/fs/cgroup/slice/memory.events", 4);
+	look(m, 100);
+	put(m, "sys/fs/cgroup/slice/job/memory.events", "");
+	put(m, "proc/77/stat", ZOMBIE);
+	put_kills(m, "proc/vmstat", 41); /* somewhere else on the machine */
+	T_EQ_I(tell(m, 101), TG_OOM_NO);
+	T_OK(strstr(m->why, "no process below the control group /slice was killed") != NULL);
+	put_kills(m, "sys/fs/cgroup/slice/memory.events", 5);
+	T_EQ_I(tell(m, 102), TG_OOM_UNKNOWN);
+	T_OK(strstr(m->why, "(oom_kill in memory.events: 4, then 5), and no counter tells which"));
+	machine_free(m);
+}
+
+/* 20: a rise that was seen is not forgotten when the group is gone a moment later */
+static void test_group_gone_after(void)
+{
+	struct machine *m = v2();
+
+	put_kills(m, GROUP "/memory.events", 0);
+	look(m, 100);
+	put_kills(m, GROUP "/memory.events", 1);
+	look(m, 101);
+	put(m, GROUP "/memory.events", "");
+	T_EQ_I(tell(m, 102), TG_OOM_YES);
+	machine_free(m);
+}
+
+/* 20: version 1 counts how often each limit was hit, which alone is nothing to tell */
+static void test_above_v1(void)
+{
+	struct machine *m =
+		machine_of("32 24 0:30 / /sys/fs/cgroup rw shared:11 - cgroup cgroup rw,memory\n",
+			"4:memory:/job/a-name-as-long-as-those-of-containers-0123456789abcdef\n");
+	char own[160];
+
+	snprintf(own, sizeof(own), "%s/%s", GROUP,
+		"a-name-as-long-as-those-of-containers-0123456789abcdef/memory.oom_control");
+	put_kills(m, own, 0);
+	put_kills(m, GROUP "/memory.oom_control", 0);
+	put(m, GROUP "/memory.failcnt", "12\n");
+	look(m, 100);
+	put(m, GROUP "/memory.failcnt", "90\n");
+	look(m, 101);
+	T_EQ_I(m->notes, 0);
+	put(m, GROUP "/memory.failcnt", "97\n");
+	put_kills(m, own, 1);
+	T_EQ_I(tell(m, 102), TG_OOM_YES);
+	T_OK(strstr(m->why, "memory.oom_control: 0, then 1); the limit of /job was reached "
+			    "(memory.failcnt: 90, then 97)") != NULL);
+	put_kills(m, GROUP "/memory.oom_control", 1);
+	look(m, 103);
+	T_EQ_S(m->note, "a process of the control group /job was killed for want of memory "
+			"(oom_kill in memory.oom_control: 0, then 1)");
+	machine_free(m);
+}
+
 static void test_nothing_to_read(void)
 {
 	struct machine *m = v2();
@@ -262,6 +400,11 @@ int main(void)
 	test_v1();
 	test_moved();
 	test_no_group();
+	test_above();
+	test_notes();
+	test_group_gone();
+	test_group_gone_after();
+	test_above_v1();
 	test_nothing_to_read();
 	test_too_late();
 	test_text();
