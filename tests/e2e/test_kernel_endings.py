@@ -153,6 +153,42 @@ def test_signals_to_the_group(start):
     assert kernel.run("time.sleep(0.5); print(len(n), len(set(n)))").text == "11 11\n"
 
 
+def test_only_a_shell_around_the_kernel_ended(start, tmp_path):
+    """What is left of it prints for ever; that is passed on for a while, and then it is over."""
+    argv = json.loads(pathlib.Path(
+        os.environ["JUPYTER_PATH"], "kernels/plain/kernel.json").read_text())["argv"]
+    around = ["/bin/bash", "-c", f'"$@" & echo $! > {tmp_path}/pid; until test -e {tmp_path}/go; do sleep .1; done; exit 5', "x"]
+    add_spec("around", around + argv)
+    kernel = start(add_spec("ours-around", kernel="around"))
+    msg_id = kernel.send("import os; parent = os.getppid(); os.getppid = lambda: parent  # it would end without one\n"
+                         f"open({str(tmp_path / 'go')!r}, 'w').close()\nwhile True: print('on and on', flush=True)")
+    kernel.wait_input(msg_id)
+    try:
+        assert kernel.wait_end() == 5
+    finally:
+        os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+
+
+def test_signals_are_handed_on_as_they_were_found(start):
+    """What is ignored and what is blocked, for the user's kernel as if nobody had come between."""
+    change = ("import os, signal as s, sys\n"
+              "for n in (s.SIGHUP, s.SIGUSR1, s.SIGALRM, s.SIGIO, s.SIGQUIT, s.SIGRTMIN + 3): s.signal(n, s.SIG_IGN)\n"
+              "s.signal(s.SIGPIPE, s.SIG_DFL)\n"
+              "s.pthread_sigmask(s.SIG_BLOCK, (s.SIGUSR2, s.SIGTERM, s.SIGWINCH, s.SIGRTMAX))\n"
+              "os.execvp(sys.argv[1], sys.argv[1:])")
+    seen = []
+    for name in ("plain", "ours"):
+        argv = json.loads(pathlib.Path(
+            os.environ["JUPYTER_PATH"], "kernels", name, "kernel.json").read_text())["argv"]
+        argv = [sys.executable if a == "python" else a for a in argv]
+        kernel = start(add_spec(f"{name}-signals", [sys.executable, "-c", change, *argv]))
+        seen.append(kernel.run("print(*(l for l in open('/proc/self/status')"
+                               " if l.startswith(('SigBlk', 'SigIgn'))))").text)
+    assert seen[0] == seen[1] and "SigIgn" in seen[0]
+    ignored = int(seen[0].split("SigIgn:")[1].split()[0], 16)
+    assert ignored >> (signal.SIGUSR1 - 1) & 1 and not ignored >> (signal.SIGUSR2 - 1) & 1
+
+
 def test_death_where_sigchld_is_ignored(start):
     argv = json.loads(pathlib.Path(os.environ["JUPYTER_PATH"], "kernels/ours/kernel.json").read_text())["argv"]
     kernel = start(add_spec("no-chld", ["/bin/bash", "-c", 'trap "" CHLD; exec "$@"', "x", *argv]))
