@@ -3,7 +3,7 @@
  * JSON: a reader for our own files and messages, and a streaming writer without a tree.
  *
  * The reader (jansson behind an opaque type) is strict: UTF-8, no NaN, depth bounded. Lone
- * surrogates, which Python writes for names that are no UTF-8, become U+FFFD. Messages of Jupyter
+ * surrogates, which Python and front ends write, become U+FFFD. Messages of Jupyter
  * clients do not go through it whole: they may hold what it refuses or changes (1e400) and are
  * passed on as bytes, see jupyter/scan.h.
  *

@@ -32,35 +32,6 @@ struct request {
 	bool flushed;
 };
 
-/*
- * A front end may send half a surrogate pair, which no JSON parser takes: it becomes U+FFFD. Only
- * escapes are looked at, since the request is ASCII or proper UTF-8 otherwise.
- */
-static void heal_surrogates(char *s, size_t len)
-{
-	for (size_t i = 0; i + 5 < len; i++) {
-		bool high, low;
-
-		if (s[i] != '\\')
-			continue;
-		if (s[i + 1] != 'u') {
-			i++;
-			continue;
-		}
-		if ((s[i + 2] | 32) != 'd') {
-			i += 5;
-			continue;
-		}
-		high = strchr("89abAB", s[i + 3]) && s[i + 3];
-		low = strchr("cdefCDEF", s[i + 3]) && s[i + 3];
-		if (high && i + 11 < len && s[i + 6] == '\\' && s[i + 7] == 'u' &&
-			(s[i + 8] | 32) == 'd' && s[i + 9] && strchr("cdefCDEF", s[i + 9]))
-			i += 11;
-		else if (high || low)
-			memcpy(&s[i + 2], "fffd", 4);
-	}
-}
-
 /* {"re":1,"file":"/…/x.tacho","warning":"nothing is recorded: cannot write /…: …"} */
 static void hear(struct request *q, const struct tg_json *hello)
 {
@@ -290,14 +261,12 @@ static void answer_request(struct request *q)
 void tg_worker_answer(
 	const struct tg_worker_host *host, const char *request, size_t len, struct tg_buf *out)
 {
-	char *copy = tg_xmemdup0(request, len);
 	struct tg_err err = { 0 };
 	struct tg_messages messages;
 	struct request q = { .host = host, .messages = &messages, .why = TG_BUF_INIT };
 	struct tg_json *json;
 
-	heal_surrogates(copy, len);
-	json = tg_json_parse(copy, len, &err);
+	json = tg_json_parse(request, len, &err);
 	tg_messages_init(&messages);
 	q.json = json;
 	tg_buf_addf(out, "{\"n\":%lld", (long long)tg_json_int(tg_json_get(json, "n"), 0));
@@ -310,5 +279,4 @@ void tg_worker_answer(
 	tg_messages_release(&messages);
 	tg_buf_release(&q.why);
 	tg_json_free(json);
-	free(copy);
 }
