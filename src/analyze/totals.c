@@ -50,6 +50,7 @@ static const struct wish wishes[] = {
 	{ "node.cpu_busy_ns", WANT_RISE, FIELD(node_cpu_s), 1e-9 },
 	{ "node.cores", WANT_PEAK, FIELD(node_cores), 1 },
 	{ "cgroup.throttled_ns", WANT_RISE, FIELD(throttled_s), 1e-9 },
+	{ "cgroup.oom_kills", WANT_RISE, FIELD(oom_kills), 1 },
 };
 
 /* One column followed over the span. */
@@ -512,6 +513,8 @@ static void judge(struct tg_totals *t, const struct tg_span *span)
 		verdict(t, "died");
 	if (t->cut && !span->open)
 		verdict(t, "its last samples are missing");
+	if (t->oom_kills >= 0.5) /* which may be that of a worker, while the cell goes on */
+		verdict(t, "a process was killed for want of memory");
 	if (t->rss_peak_bytes >= 0.9 * t->memory_limit_bytes)
 		verdict(t, "memory near limit");
 	if (t->wall_s < 1 || isnan(t->cores_mean)) /* too short to say how it spent its time */

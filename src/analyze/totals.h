@@ -30,6 +30,7 @@ struct tg_totals {
 	double gpu_util_mean_pct, gpu_mem_peak_bytes;
 	double energy_j; /* of the machine's processors */
 	double throttled_s;
+	double oom_kills; /* processes of the control group, killed for want of memory */
 	double unattributed_cpu_s; /* of cpu_s, what no process explains */
 	double node_cpu_s, node_cores; /* of the machine, whoever used it */
 	int64_t samples, missed;

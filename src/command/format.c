@@ -92,6 +92,16 @@ void tg_fmt_cores(struct tg_buf *out, double cores)
 	tg_buf_adds(out, strcmp(out->data + start, "1") != 0 ? " cores" : " core");
 }
 
+void tg_fmt_pct(struct tg_buf *out, double part, double whole)
+{
+	double pct = 100 * part / whole;
+
+	if (isfinite(pct))
+		tg_buf_addf(out, "%.*f %%", pct < 0.95 && pct > 0 ? 1 : 0, pct);
+	else
+		tg_buf_adds(out, "–");
+}
+
 void tg_fmt_count(struct tg_buf *out, uint64_t n, const char *one)
 {
 	tg_buf_addf(out, "%llu %s%s", (unsigned long long)n, one, n == 1 ? "" : "s");

@@ -13,6 +13,9 @@ void tg_fmt_number(struct tg_buf *out, double v); /* "28.1", "0.05", "1234" */
 void tg_fmt_bytes(struct tg_buf *out, double bytes); /* "55.1 GB": powers of 1000 */
 void tg_fmt_seconds(struct tg_buf *out, double s); /* "3.2 ms", "21.5 s", "12 min 5 s" */
 void tg_fmt_cores(struct tg_buf *out, double cores); /* "28.1 cores", "1 core" */
+
+/* "42 %" */
+void tg_fmt_pct(struct tg_buf *out, double part, double whole);
 void tg_fmt_count(struct tg_buf *out, uint64_t n, const char *one); /* "3 holes", "1 hole" */
 
 /* "21.5 s · 28.1 of 32 cores · peak 55.1 GB of 72 · +43 GB kept": what happened, in one line. */

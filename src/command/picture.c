@@ -161,21 +161,21 @@ static void add_words(struct work *w)
 
 /* ---- the table ---- */
 
-static void row(struct work *w, const char *what, struct tg_buf *mean, struct tg_buf *max,
-	struct tg_buf *total)
+/* b: mean, highest, total, and what is to be said of them; each may be empty, and is afterwards. */
+static void row(struct work *w, const char *what, struct tg_buf b[4])
 {
-	const char *cell[5] = { what, mean->len ? mean->data : NULL, max->len ? max->data : NULL,
-		total->len ? total->data : NULL, NULL };
+	const char *cell[5] = { what };
 
+	for (int i = 0; i < 4; i++)
+		cell[i + 1] = b[i].len ? b[i].data : NULL;
 	tg_chart_row(w->chart, cell);
-	tg_buf_clear(mean);
-	tg_buf_clear(max);
-	tg_buf_clear(total);
+	for (int i = 0; i < 4; i++)
+		tg_buf_clear(&b[i]);
 }
 
 /* A rate over the spans, its highest value, and its total: "1.2 MB/s", "9 MB/s", "24 MB". */
 static void traffic_row(
-	struct work *w, const char *what, enum tg_traffic which, double bytes, struct tg_buf b[3])
+	struct work *w, const char *what, enum tg_traffic which, double bytes, struct tg_buf b[4])
 {
 	double mean = bytes / w->sums.totals.wall_s, max = w->sums.rate_max[which];
 
@@ -189,7 +189,7 @@ static void traffic_row(
 		tg_buf_adds(&b[1], "/s");
 	}
 	tg_fmt_bytes(&b[2], bytes);
-	row(w, what, &b[0], &b[1], &b[2]);
+	row(w, what, b);
 }
 
 /* What the panels show, in figures. */
@@ -197,7 +197,7 @@ static void add_rows(struct work *w)
 {
 	const char *list = w->p->panels;
 	const struct tg_totals *t = &w->sums.totals;
-	struct tg_buf b[3] = { TG_BUF_INIT, TG_BUF_INIT, TG_BUF_INIT };
+	struct tg_buf b[4] = { TG_BUF_INIT, TG_BUF_INIT, TG_BUF_INIT, TG_BUF_INIT };
 
 	if (tg_panels_ask_for(list, "cpu") && !isnan(t->cpu_s)) {
 		tg_fmt_cores(&b[0], t->cores_mean);
@@ -205,13 +205,23 @@ static void add_rows(struct work *w)
 			tg_fmt_cores(&b[1], t->cores_max);
 		tg_fmt_number(&b[2], t->cpu_s);
 		tg_buf_adds(&b[2], " core·s");
-		row(w, "CPU", &b[0], &b[1], &b[2]);
+		if (!isnan(t->cores_allowed)) {
+			tg_fmt_pct(&b[3], t->cores_mean, t->cores_allowed);
+			tg_buf_adds(&b[3], " of ");
+			tg_fmt_cores(&b[3], t->cores_allowed);
+		}
+		row(w, "CPU", b);
 	}
 	if (tg_panels_ask_for(list, "memory") && !isnan(t->rss_peak_bytes)) {
 		if (!isnan(w->sums.rss_mean_bytes))
 			tg_fmt_bytes(&b[0], w->sums.rss_mean_bytes);
 		tg_fmt_bytes(&b[1], t->rss_peak_bytes);
-		row(w, "Memory RSS", &b[0], &b[1], &b[2]);
+		if (!isnan(t->memory_limit_bytes)) {
+			tg_fmt_pct(&b[3], t->rss_peak_bytes, t->memory_limit_bytes);
+			tg_buf_adds(&b[3], " of ");
+			tg_fmt_bytes(&b[3], t->memory_limit_bytes);
+		}
+		row(w, "Memory RSS", b);
 	}
 	if (tg_panels_ask_for(list, "io-bytes")) {
 		traffic_row(w, "Disk read", TG_TRAFFIC_READ, t->read_bytes, b);
@@ -221,7 +231,7 @@ static void add_rows(struct work *w)
 		traffic_row(w, "Network receive", TG_TRAFFIC_RX, t->net_rx_bytes, b);
 		traffic_row(w, "Network send", TG_TRAFFIC_TX, t->net_tx_bytes, b);
 	}
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		tg_buf_release(&b[i]);
 }
 

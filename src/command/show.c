@@ -17,7 +17,7 @@
 
 #define SPARK_BINS 8
 #define NAME_CHARS 36
-#define CELLS      8
+#define CELLS      9
 #define END_CHARS  600 /* of the evidence for how a process ended */
 
 /* A table of texts whose columns are as wide as they need to be. */
@@ -27,8 +27,8 @@ struct grid {
 	bool files; /* a row is a file, else a span */
 };
 
-static const char *const head[CELLS] = { "#", "cores over time", "wall", "cores", "peak", "read",
-	"written", "" };
+static const char *const head[CELLS] = { "#", "cores over time", "wall", "cores", "of allowed",
+	"peak", "read", "written", "" };
 
 static void grid_add(struct grid *g, struct tg_buf *b)
 {
@@ -154,6 +154,8 @@ static int add_span(struct tg_command *c, struct tg_recording *r, const struct t
 	tg_fmt_seconds(&b, t.wall_s);
 	grid_add(g, &b);
 	tg_fmt_number(&b, t.cores_mean);
+	grid_add(g, &b);
+	tg_fmt_pct(&b, t.cores_mean, t.cores_allowed);
 	grid_add(g, &b);
 	tg_fmt_bytes(&b, t.rss_peak_bytes);
 	grid_add(g, &b);

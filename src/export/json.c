@@ -37,6 +37,10 @@ static void span_totals(const struct tg_totals *t, struct tg_jw *w)
 	fraction(w, "cpu_s", t->cpu_s, 6);
 	fraction(w, "cores_mean", t->cores_mean, 4);
 	fraction(w, "cores_max", t->cores_max, 4);
+	fraction(w, "cores_allowed", t->cores_allowed, 3);
+	fraction(w, "cpu_pct_of_allowed", 100 * t->cores_mean / t->cores_allowed, 2);
+	fraction(w, "cpu_pct_of_node", 100 * t->cores_mean / t->node_cores, 2);
+	whole(w, "memory_limit_bytes", t->memory_limit_bytes);
 	whole(w, "rss_peak_bytes", t->rss_peak_bytes);
 	whole(w, "pss_peak_bytes", t->pss_peak_bytes);
 	whole(w, "vms_peak_bytes", t->vms_peak_bytes);
@@ -53,6 +57,7 @@ static void span_totals(const struct tg_totals *t, struct tg_jw *w)
 	whole(w, "gpu_mem_peak_bytes", t->gpu_mem_peak_bytes);
 	fraction(w, "energy_j", t->energy_j, 3);
 	fraction(w, "throttled_s", t->throttled_s, 6);
+	whole(w, "oom_kills", t->oom_kills);
 	fraction(w, "unattributed_cpu_s", t->unattributed_cpu_s, 6);
 	tg_jw_kint(w, "samples", t->samples);
 	tg_jw_kint(w, "missed", t->missed);

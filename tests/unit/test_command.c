@@ -135,10 +135,11 @@ static void test_golden(void)
 static void test_json_members(void)
 {
 	static const char *const member[] = { "index", "kind", "name", "lane", "status", "start",
-		"wall_s", "cpu_s", "cores_mean", "cores_max", "rss_peak_bytes", "pss_peak_bytes",
+		"wall_s", "cpu_s", "cores_mean", "cores_max", "cores_allowed", "cpu_pct_of_allowed",
+		"cpu_pct_of_node", "memory_limit_bytes", "rss_peak_bytes", "pss_peak_bytes",
 		"vms_peak_bytes", "mem_retained_bytes", "read_bytes", "write_bytes", "read_ops",
 		"write_ops", "net_rx_bytes", "net_tx_bytes", "nfs_read_bytes", "nfs_write_bytes",
-		"gpu_util_mean_pct", "gpu_mem_peak_bytes", "energy_j", "throttled_s",
+		"gpu_util_mean_pct", "gpu_mem_peak_bytes", "energy_j", "throttled_s", "oom_kills",
 		"unattributed_cpu_s", "samples", "missed", "exact", "peak_exact", "verdicts" };
 	struct capture c = run("show run.tacho --json");
 	struct tg_json *v = tg_json_parse(c.text.data, c.text.len, NULL);
@@ -307,6 +308,8 @@ static void test_separate(void)
 	};
 	/* 2 + 9.6 core·s in 2 + 3 s; 100 MB to 300 MB, and 300 MB to 7 GB in the half of 3 s */
 	static const char *const has[] = { "2.32 of 4 cores", "11.6 core", "3.27 GB",
+		/* 1, report 14: of what is allowed, not of the machine */
+		"58 % of 4 cores", "95 % of 8 GB",
 		"figures are of the cells alone, without 2 s between them" };
 
 	for (size_t i = 0; i < TG_ARRAY_SIZE(call); i++) {
@@ -421,9 +424,10 @@ static void test_lost_marks(void)
 	tg_writer_abandon(w);
 	c = run("show lost.tacho");
 	T_EQ_S(c.text.data,
-		"#  cores over time  wall  cores  peak  read  written\n"
-		"0                    3 s      –     –     –        –  a · end unknown\n"
-		"1                    1 s      –     –     –        –  b\n");
+		"#  cores over time  wall  cores  of allowed  peak  read  written\n"
+		"0                    3 s      –           –     –     –        –  a · end "
+		"unknown\n"
+		"1                    1 s      –           –     –     –        –  b\n");
 	release(&c);
 	unlink(run_path("lost.tacho"));
 }
@@ -502,11 +506,12 @@ static void test_lanes(void)
 	tg_writer_abandon(w);
 	c = run_at(RUN_REAL + 9 * TG_NS_PER_S, NULL, "show lanes.tacho");
 	T_EQ_S(c.text.data,
-		"#  cores over time  wall  cores  peak  read  written\n"
-		"0                    7 s      –     –     –        –  main · running\n"
-		"1                    3 s      –     –     –        –  lost · end unknown\n"
-		"2                    3 s      –     –     –        –  busy · running\n"
-		"3                    1 s      –     –     –        –  ended\n");
+		"#  cores over time  wall  cores  of allowed  peak  read  written\n"
+		"0                    7 s      –           –     –     –        –  main · running\n"
+		"1                    3 s      –           –     –     –        –  lost · end "
+		"unknown\n"
+		"2                    3 s      –           –     –     –        –  busy · running\n"
+		"3                    1 s      –           –     –     –        –  ended\n");
 	release(&c);
 	/* the next kernel's beginning ends all of them */
 	T_EQ_I(tg_writer_open(&w, run_path("lanes.tacho"), RUN_SESSION, NULL), 0);
@@ -516,8 +521,10 @@ static void test_lanes(void)
 	run_begin(w, 9, 16, "\"code\":\"new\"");
 	tg_writer_abandon(w);
 	c = run_at(RUN_REAL + 17 * TG_NS_PER_S, NULL, "show lanes.tacho");
-	T_OK(strstr(c.text.data, "  3 s      –     –     –        –  main · end unknown") != NULL);
-	T_OK(strstr(c.text.data, "  2 s      –     –     –        –  sub · end unknown") != NULL);
+	T_OK(strstr(c.text.data,
+		     "  3 s      –           –     –     –        –  main · end unknown") != NULL);
+	T_OK(strstr(c.text.data,
+		     "  2 s      –           –     –     –        –  sub · end unknown") != NULL);
 	T_OK(strstr(c.text.data, "new · running") != NULL);
 	release(&c);
 	unlink(run_path("lanes.tacho"));

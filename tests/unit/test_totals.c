@@ -4,6 +4,7 @@
 
 #include "analyze/select.h"
 #include "analyze/totals.h"
+#include "export/export.h"
 
 #include "base/mem.h"
 
@@ -383,9 +384,23 @@ static void test_far_rows(void)
 	tg_recording_close(r);
 }
 
+/* 1: of one core, of what is allowed, of the machine: three figures that each have their name */
+static void test_percent(struct tg_recording *r)
+{
+	struct tg_buf out = TG_BUF_INIT;
+	struct tg_jw w;
+
+	tg_jw_init(&w, &out);
+	T_EQ_I(tg_export_span(&(struct tg_export){ .recording = r }, &r->span[0], false, &w), 0);
+	T_OK(strstr(out.data, "\"cores_mean\":1,") != NULL);
+	T_OK(strstr(out.data, "\"cores_allowed\":4,\"cpu_pct_of_allowed\":25,"
+			      "\"cpu_pct_of_node\":12.5,") != NULL);
+	tg_buf_release(&out);
+}
+
 /*
- * One of four cores, of which the others are another's: that says nothing about this cell. And of a
- * file that lost its last rows, but not the end of the cell, figures are the least.
+ * One of eight cores, of which the others are another's: that says nothing about this cell. And of
+ * a file that lost its last rows, but not the end of the cell, figures are the least.
  */
 static void test_shared_machine(void)
 {
@@ -394,6 +409,7 @@ static void test_shared_machine(void)
 		{ "tree.cpu_unattributed_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0, "unexplained" },
 		{ "node.cpu_busy_ns", "ns", TG_COUNTER, TG_SCOPE_NODE, 0, "busy" },
 		{ "node.cores", "count", TG_GAUGE, TG_SCOPE_NODE, 0, "cores" },
+		{ "cgroup.oom_kills", "count", TG_COUNTER, TG_SCOPE_JOB, 0, "kills" },
 	};
 	static const char limit[] = "{\"ev\":\"limit\",\"t\":1000000000000,\"what\":\"cores\","
 				    "\"value\":4,\"why\":\"affinity\"}\n";
@@ -402,11 +418,11 @@ static void test_shared_machine(void)
 	static const char end[] = "{\"ev\":\"end\",\"t\":1002000000000,\"span\":1,\"status\":"
 				  "\"ok\"}\n";
 	static const char *const verdict[] = { "one core busy", "others hold the other cores",
-		"its last samples are missing" };
+		"its last samples are missing", "a process was killed for want of memory" };
 	struct tg_column column[TG_ARRAY_SIZE(metric)] = { 0 };
 
-	for (int k = 0; k < 3; k++) {
-		int others = k == 1 ? 3 : 0, rows = k == 2 ? 10 : 20;
+	for (int k = 0; k < 4; k++) {
+		int others = k == 1 ? 7 : 0, rows = k == 2 ? 10 : 20;
 		const char *path = run_path("shared.tacho");
 		struct tg_block *b = tg_block_new(0, TG_ARRAY_SIZE(metric), 64);
 		struct tg_recording *r = NULL;
@@ -423,7 +439,7 @@ static void test_shared_machine(void)
 		for (int64_t i = 0; i <= rows; i++)
 			tg_block_add(b, RUN_T0 + i * 100 * TG_NS_PER_MS,
 				(int64_t[]){ i * 100000000, i * 20000000,
-					i * 100000000 * (1 + others), 4 });
+					i * 100000000 * (1 + others), 8, 3 + (k == 3 && i > 5) });
 		tg_writer_block(w, b);
 		tg_writer_events(w, end, strlen(end));
 		tg_writer_finish(w);
@@ -431,9 +447,12 @@ static void test_shared_machine(void)
 		T_EQ_I(tg_totals_of(r, &r->span[0], &t), 0);
 		T_NEAR(t.cpu_s, rows * 0.1, 1e-9);
 		T_NEAR(t.unattributed_cpu_s, rows * 0.02, 1e-9);
-		T_EQ_I(t.exact, k < 2);
-		T_EQ_I(t.n_verdicts, 1);
+		T_EQ_I(t.exact, k != 2);
+		T_EQ_I(t.n_verdicts, k == 3 ? 2 : 1);
 		T_EQ_S(t.verdict[0], verdict[k]);
+		T_NEAR(t.oom_kills, k == 3, 1e-9);
+		if (k == 0)
+			test_percent(r);
 		tg_recording_close(r);
 		tg_block_free(b);
 		T_EQ_I(unlink(path), 0);

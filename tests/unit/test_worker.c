@@ -435,8 +435,9 @@ static void test_tacho(void)
 	struct got g;
 
 	g = magic("%tacho show --span 1");
-	T_EQ_S(g.out.data, "#  cores over time  wall  cores    peak  read  written\n"
-			   "1                   3 ms   0.97  300 MB   0 B      0 B  pass\n");
+	T_EQ_S(g.out.data,
+		"#  cores over time  wall  cores  of allowed    peak  read  written\n"
+		"1                   3 ms   0.97        24 %  300 MB   0 B      0 B  pass\n");
 	got_release(&g);
 	for (size_t i = 0; i < TG_ARRAY_SIZE(help); i++) {
 		g = magic(help[i]);
