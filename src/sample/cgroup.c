@@ -43,6 +43,14 @@ static size_t climbs(const char *path)
 	return n;
 }
 
+static bool has_dots(const char *path)
+{
+	for (const char *p = path; (p = strstr(p, "/..")); p += 3)
+		if (!p[3] || p[3] == '/')
+			return true;
+	return false;
+}
+
 /* What is left of `path` below `root`, or NULL when it is not below it. */
 static const char *below(const char *path, const char *root)
 {
@@ -50,7 +58,7 @@ static const char *below(const char *path, const char *root)
 
 	if (n == 1) /* "/" */
 		n = 0;
-	if (strncmp(path, root, n) != 0 || (path[n] && path[n] != '/') || climbs(path + n))
+	if (strncmp(path, root, n) != 0 || (path[n] && path[n] != '/') || has_dots(path + n))
 		return NULL;
 	return strcmp(path + n, "/") != 0 ? path + n : "";
 }

@@ -73,7 +73,11 @@ static void groups(const char *text, size_t len)
 	struct tg_cursor s = tg_cursor_of(text, len);
 	struct tg_cgroup_line group;
 	struct tg_mount_line mount;
+	int64_t quota, period;
 
+	tg_procfs_cpu_max(text, len, &quota, &period);
+	tg_procfs_key(text, len, "oom_kill ", &quota);
+	tg_procfs_key(text, len, "throttled_usec ", &quota);
 	while (tg_procfs_cgroup_next(&s, &group)) {
 		require(group.path.p < group.path.end && *group.path.p == '/');
 		tg_cursor_has(group.controllers, "memory");
