@@ -44,7 +44,7 @@ done
 n=0
 for pid in $tree; do
 	n=$((n + 1))
-	for file in stat statm io status cgroup schedstat; do
+	for file in stat statm io status cgroup schedstat smaps_rollup; do
 		copy "proc/$pid/$file"
 	done
 	[ -s "$out/proc/$pid/stat" ] || { rm -rf "$out/proc/$pid"; continue; }
@@ -62,6 +62,7 @@ for file in stat meminfo diskstats loadavg pressure/cpu pressure/memory pressure
 	copy "proc/$file"
 done
 copy proc/self/cgroup
+copy proc/self/smaps_rollup
 awk '{ for (i = 6; i < NF; i++) if ($i == "-" && $(i + 1) ~ /^cgroup2?$/) print }' \
 	/proc/self/mountinfo >"$out/proc/self/mountinfo"
 copy sys/devices/system/cpu/online

@@ -4,10 +4,10 @@
  * is (pid, start time): a process that has another start time under the same pid is another one.
  * Which processes belong to the tree, and what they add up to, is tree.c's matter.
  *
- * Two of the files can make the reader wait for the process: "cmdline" takes its mmap_lock, "io"
- * what execve holds before Linux 5.11. In state D "cmdline" is not read, and "io" only of one that
- * has run since the last reading. What remains: one that began to hang since then, or begins to
- * between our look at its state and the read, stops us until it goes on.
+ * Some of the files can make the reader wait for the process: "cmdline" and "smaps_rollup" take its
+ * mmap_lock, "io" what execve holds before Linux 5.11. In state D those two are not read, and "io"
+ * only of one that has run since the last reading. What remains: one that began to hang since then,
+ * or begins to between our look at its state and the read, stops us until it goes on.
  */
 #ifndef TG_SAMPLE_PROCESS_H
 #define TG_SAMPLE_PROCESS_H
@@ -32,6 +32,12 @@ struct tg_usage {
 	bool io_known; /* false: we may not read it */
 };
 
+/* Its part of memory that is shared, as it was last read (share.h). */
+struct tg_share {
+	bool known, denied; /* at the last try */
+	int64_t rss_bytes, pss_bytes, swap_pss_bytes, cost_ns; /* of the last that was known */
+};
+
 struct tg_process {
 	pid_t pid, ppid;
 	uint32_t entity;
@@ -43,6 +49,7 @@ struct tg_process {
 	int64_t faults[TG_FAULTS]; /* page faults, with those of children that it has waited for */
 	int64_t rss_bytes, vms_bytes, anon_bytes, hwm_bytes; /* 0 for a zombie */
 	struct tg_status_memory kinds; /* of memory; TG_MISSING of a zombie, or not told yet */
+	struct tg_share share;
 	pid_t memory_tid; /* the thread through which memory is seen: the first one that lives */
 	int64_t threads;
 	int64_t io[TG_IOS];

@@ -284,6 +284,26 @@ void tg_procfs_status_memory(const char *text, size_t len, struct tg_status_memo
 			*want[i].value = TG_MISSING;
 }
 
+static bool is_size(int64_t bytes)
+{
+	return bytes >= 0 && bytes < INT64_C(1) << 48; /* so that any number of them can be added */
+}
+
+/* Pss:                 222 kB */
+int tg_procfs_rollup(const char *text, size_t len, struct tg_rollup *out)
+{
+	const struct wanted want[] = {
+		{ "Rss:", &out->rss },
+		{ "Pss:", &out->pss },
+		{ "SwapPss:", &out->swap_pss },
+	};
+
+	take_keys(text, len, want, TG_ARRAY_SIZE(want));
+	if (out->swap_pss == TG_MISSING)
+		out->swap_pss = 0;
+	return is_size(out->rss) && is_size(out->pss) && is_size(out->swap_pss) ? 0 : -EBADMSG;
+}
+
 /* cpu3 4705 150 1120 16250 520 10 45 99 0 0 */
 bool tg_procfs_cpu_next(struct tg_cursor *s, struct tg_cpu_line *out)
 {

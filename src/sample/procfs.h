@@ -88,6 +88,13 @@ struct tg_status_memory {
 };
 void tg_procfs_status_memory(const char *text, size_t len, struct tg_status_memory *out);
 
+/* /proc/PID/smaps_rollup, in bytes; 0 or -EBADMSG */
+struct tg_rollup {
+	int64_t rss, pss;
+	int64_t swap_pss; /* 0 where it is absent */
+};
+int tg_procfs_rollup(const char *text, size_t len, struct tg_rollup *out);
+
 /* /proc/meminfo in bytes; what is absent is TG_MISSING */
 struct tg_meminfo {
 	int64_t total, free, available, buffers, cached, sreclaimable, swap_total, swap_free;

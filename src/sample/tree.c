@@ -452,10 +452,32 @@ bool tg_tree_has(const struct tg_tree *t, pid_t pid)
 	return find(t, pid) != NULL;
 }
 
+static bool is_alive(const struct tg_process *p)
+{
+	return p->start_ticks >= 0 && !p->zombie;
+}
+
+struct tg_process *tg_tree_from(const struct tg_tree *t, uint32_t entity)
+{
+	size_t lo = 0, hi = t->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->node[mid]->entity < entity)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	while (lo < t->n && !is_alive(t->node[lo]))
+		lo++;
+	return lo < t->n ? t->node[lo] : NULL;
+}
+
 void tg_tree_each(
 	const struct tg_tree *t, void (*each)(void *ctx, const struct tg_process *p), void *ctx)
 {
 	for (size_t i = 0; i < t->n; i++)
-		if (t->node[i]->start_ticks >= 0 && !t->node[i]->zombie)
+		if (is_alive(t->node[i]))
 			each(ctx, t->node[i]);
 }

@@ -45,6 +45,9 @@ bool tg_tree_has(const struct tg_tree *t, pid_t pid);
 /* The root process while it runs, else NULL. */
 const struct tg_process *tg_tree_root(const struct tg_tree *t);
 
+/* The first process that is alive and has `entity` or a higher number: they ascend. Or NULL. */
+struct tg_process *tg_tree_from(const struct tg_tree *t, uint32_t entity);
+
 /* Each process that is alive, in the order in which they were found. */
 void tg_tree_each(
 	const struct tg_tree *t, void (*each)(void *ctx, const struct tg_process *p), void *ctx);

@@ -26,6 +26,7 @@ static void processes(const char *text, size_t len)
 {
 	struct tg_pid_stat stat;
 	struct tg_status_memory memory;
+	struct tg_rollup rollup;
 	struct tg_statm statm;
 	struct tg_cursor rest;
 	int64_t io[TG_IOS], v;
@@ -39,6 +40,8 @@ static void processes(const char *text, size_t len)
 	require(not_below_0(memory.hwm) && not_below_0(memory.file) && not_below_0(memory.shmem));
 	require(not_below_0(memory.swap) && not_below_0(memory.hugetlb));
 	tg_procfs_key(text, len, "usage_usec ", &v);
+	if (tg_procfs_rollup(text, len, &rollup) == 0)
+		require(rollup.rss >= 0 && rollup.pss >= 0 && rollup.swap_pss >= 0);
 	if (tg_procfs_key_text(text, len, "Cpus_allowed_list:", &rest) == 0) {
 		require(rest.p >= text && rest.p <= rest.end && rest.end <= text + len);
 		require(tg_procfs_cpulist(rest.p, (size_t)(rest.end - rest.p)) >= 0);

@@ -8,9 +8,12 @@
 
 #include <linux/magic.h>
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <sys/vfs.h>
 
 #include "sample_tree.h"
+
+#include "sample/share.h"
 
 #include "base/mem.h"
 
@@ -156,6 +159,343 @@ static void test_growth(void)
 	tg_sampler_free(s);
 }
 
+/* ---- shares ---- */
+
+/* pitfall 14, report 13: what is shared counts once; what is not known is told, and is not 0 */
+static void test_shares(void)
+{
+	struct copy c = copy_of("container_v2");
+	struct tg_sampler *s = sampler_at(c.folder, 100);
+	struct tg_reading r;
+
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	VALUE("tree.pss_bytes", "", (22400 + 10400 + 3500 + 1900) * KB);
+	VALUE("tree.pss_covers_bytes", "", (40000 + 20000 + 8000 + 4000) * KB);
+	VALUE("tree.pss_age_ns", "", 0);
+	VALUE("tree.pss_denied", "", 0);
+	VALUE("tree.swap_pss_bytes", "", (300 + 600) * KB);
+	/* an edge of a cell does not look again, and says how old it is */
+	edit(&c, "proc/100/smaps_rollup", "Pss:               22400", "Pss:               22000");
+	tg_sampler_read(s, TG_READ_EDGE, &r);
+	VALUE("tree.pss_bytes", "", (22400 + 10400 + 3500 + 1900) * KB);
+	T_OK(column(&r, "tree.pss_age_ns", "") > 0);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	VALUE("tree.pss_bytes", "", (22000 + 10400 + 3500 + 1900) * KB);
+	/* the tree has changed since: it does not stand for it any more */
+	edit(&c, "proc/100/statm", "40000 10000", "40000 2000");
+	tg_sampler_read(s, TG_READ_EDGE, &r);
+	MISSING("tree.pss_bytes", "");
+	T_OK(column(&r, "tree.pss_age_ns", "") > 0);
+	edit(&c, "proc/100/statm", "40000 2000", "40000 10000");
+	/* half a file is none; one of twenty parts may be unknown, and no more */
+	put_file(&c, "proc/103/smaps_rollup", "Rss:  4000 kB\nPss:  19", 22);
+	edit(&c, "proc/103/statm", "4000 1000 100", "4000 500 100");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	VALUE("tree.pss_bytes", "", (22000 + 10400 + 3500) * KB);
+	VALUE("tree.pss_covers_bytes", "", (40000 + 20000 + 8000) * KB);
+	run(&c, "rm proc/101/smaps_rollup");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	MISSING("tree.pss_bytes", "");
+	VALUE("tree.pss_covers_bytes", "", (40000 + 8000) * KB);
+	VALUE("tree.pss_denied", "", 0);
+	/* a kernel that has none */
+	run(&c, "rm proc/*/smaps_rollup");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	MISSING("tree.pss_covers_bytes", "");
+	MISSING("tree.pss_denied", "");
+	VALUE("tree.file_bytes", "", (6000 + 2400 + 2000 + 400) * KB);
+	tg_sampler_free(s);
+	s = sampler_at(c.folder, 100);
+	T_EQ_S(said(s, "memory"),
+		"+without tree.pss_bytes: this kernel has no /proc/PID/smaps_rollup");
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
+/* A tree that is captured, read as if it were the machine's: time passes, costs count. */
+struct fake {
+	struct copy copy;
+	struct tg_text text, stat;
+	struct tg_sampler_hooks hooks;
+	struct tg_env env;
+	struct tg_sweep sweep;
+};
+
+static void fake_open(struct fake *f)
+{
+	struct tg_sampler_options options = { .root = 100 };
+
+	*f = (struct fake){ .copy = copy_of("container_v2") };
+	tg_text_init(&f->text);
+	f->env = (struct tg_env){ .root_fd = open(f->copy.folder, O_RDONLY | O_DIRECTORY),
+		.live = true,
+		.root = 100,
+		.tick_ns = 10 * TG_NS_PER_MS,
+		.page_bytes = 4096,
+		.hooks = &f->hooks,
+		.text = &f->text,
+		.stat = &f->stat,
+		.stat_fd = -1 };
+	f->env.tree = tg_tree_new(&f->env, &options);
+}
+
+static void fake_close(struct fake *f)
+{
+	tg_tree_free(f->env.tree);
+	tg_text_release(&f->text);
+	close(f->env.root_fd);
+	copy_remove(&f->copy);
+}
+
+static void fake_read(struct fake *f, int64_t t_ns)
+{
+	f->env.t_ns = t_ns;
+	tg_tree_read(f->env.tree, TG_READ_REFRESH);
+	tg_sweep_read(&f->sweep, &f->env);
+}
+
+static const struct tg_share *share_of(const struct fake *f, pid_t pid)
+{
+	for (struct tg_process *p = tg_tree_from(f->env.tree, 0); p;
+		p = tg_tree_from(f->env.tree, p->entity + 1))
+		if (p->pid == pid)
+			return &p->share;
+	abort();
+}
+
+/* pitfall 18: a thousandth of the time and no more; who would take too long is left out */
+static void test_budget(void)
+{
+	struct tg_process p = { .rss_bytes = 1000 * MB };
+	struct fake f;
+	int64_t due_ns;
+
+	/* 16 us a MB until it is known better: with huge pages it is much less */
+	T_EQ_I(tg_share_expected_ns(&p), 16 * TG_NS_PER_MS);
+	p.share = (struct tg_share){ .rss_bytes = 100 * MB, .cost_ns = 20000 };
+	T_EQ_I(tg_share_expected_ns(&p), 200000);
+
+	fake_open(&f);
+	fake_read(&f, 5 * TG_NS_PER_S);
+	T_OK(!f.sweep.running && f.sweep.t_ns == 5 * TG_NS_PER_S);
+	T_EQ_I(f.sweep.pss_bytes, (22400 + 10400 + 3500 + 1900) * KB);
+	T_EQ_I(f.sweep.due_ns, 5 * TG_NS_PER_S + TG_MAX(TG_NS_PER_S, f.sweep.spent_ns * 1000));
+	f.sweep.due_ns = due_ns = 35 * TG_NS_PER_S; /* as if it had taken 30 ms */
+	for (int64_t t_ns = 6 * TG_NS_PER_S; t_ns < due_ns; t_ns += TG_NS_PER_S) {
+		fake_read(&f, t_ns);
+		T_EQ_I(f.sweep.t_ns, 5 * TG_NS_PER_S);
+	}
+	fake_read(&f, due_ns);
+	T_EQ_I(f.sweep.t_ns, due_ns);
+	/* in state D it may wait for long with what we should have to wait for */
+	edit(&f.copy, "proc/101/stat", ") R ", ") D ");
+	fake_read(&f, due_ns + 1000 * TG_NS_PER_S);
+	T_OK(share_of(&f, 100)->known && !share_of(&f, 101)->known);
+	fake_close(&f);
+
+	/* 240 GB of small pages would take 4 s, with its mmap_lock held */
+	fake_open(&f);
+	edit(&f.copy, "proc/100/statm", "40000 10000", "70000000 60000000");
+	fake_read(&f, TG_NS_PER_S);
+	T_OK(!share_of(&f, 100)->known && share_of(&f, 101)->known);
+	T_EQ_I(f.sweep.left_out_bytes, INT64_C(60000000) * 4096);
+	T_OK(!tg_sweep_holds(&f.sweep, f.sweep.rss_bytes));
+	fake_close(&f);
+}
+
+#define WORKERS 8
+#define SHARED  (200 * MB)
+
+static void wait_here(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+}
+
+static void workers(void)
+{
+	char *m = map(SHARED, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	int ready[2];
+	char c;
+
+	memset(m, 1, SHARED);
+	stop();
+	if (pipe(ready) < 0)
+		_exit(98);
+	for (int i = 0; i < WORKERS; i++)
+		if (fork() == 0) {
+			touch(m, SHARED);
+			if (write(ready[1], "r", 1) == 1)
+				wait_here();
+			_exit(97);
+		}
+	for (int i = 0; i < WORKERS; i++)
+		if (read(ready[0], &c, 1) != 1)
+			_exit(96);
+	stop();
+}
+
+/* Look until the shares are those of now, half a minute of budget and a slow machine allowed. */
+static bool await_shares(struct tg_sampler *s, struct tg_reading *r)
+{
+	int64_t begin = tg_mono_ns();
+
+	for (int i = 0; i < 1200; i++) {
+		int64_t age;
+
+		tg_sampler_read(s, TG_READ_REFRESH, r);
+		age = column(r, "tree.pss_age_ns", "");
+		if (age != TG_MISSING && r->t_ns - age >= begin)
+			return true;
+		nanosleep(&(struct timespec){ .tv_nsec = 100 * TG_NS_PER_MS }, NULL);
+	}
+	return false;
+}
+
+/* pitfall 14, report 13: RSS says 1.8 GB of eight workers that share 200 MB */
+static void test_workers(void)
+{
+	struct child c = start(workers);
+	struct tg_sampler *s;
+	struct tg_reading r;
+
+	go(&c);
+	go(&c);
+	s = live_sampler(c.pid);
+	T_OK(await_shares(s, &r));
+	T_EQ_I(column(&r, "tree.processes", ""), 1 + WORKERS);
+	T_OK(column(&r, "tree.rss_bytes", "") >= (1 + WORKERS) * SHARED);
+	T_OK(column(&r, "tree.pss_bytes", "") >= 190 * MB);
+	T_OK(column(&r, "tree.pss_bytes", "") <= 330 * MB);
+	T_OK(column(&r, "tree.pss_covers_bytes", "") >= (1 + WORKERS) * SHARED);
+	finish(&c);
+	tg_sampler_free(s);
+}
+
+static void hold_and_exec(void)
+{
+	char *m = map(64 * MB, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	memset(m, 1, 64 * MB);
+	stop();
+	execlp("sleep", "sleep", "600", (char *)NULL);
+}
+
+/* pitfall 11: after exec it is the memory of another program, under the same pid */
+static void test_exec(void)
+{
+	struct child c = start(hold_and_exec);
+	struct tg_sampler *s = live_sampler(c.pid);
+	struct tg_reading r;
+
+	go(&c);
+	T_OK(await_shares(s, &r));
+	T_OK(column(&r, "tree.pss_bytes", "") > 60 * MB);
+	if (write(c.go, "g", 1) != 1)
+		abort();
+	do
+		T_OK(await_shares(s, &r));
+	while (column(&r, "tree.rss_bytes", "") > 60 * MB);
+	T_OK(await_shares(s, &r));
+	T_OK(column(&r, "tree.pss_bytes", "") > 0 && column(&r, "tree.pss_bytes", "") < 20 * MB);
+	finish(&c);
+	tg_sampler_free(s);
+}
+
+static void just_stop(void)
+{
+	stop();
+}
+
+/* pitfall 12: as nobody over root's process: kinds are to be had, shares are denied, not 0 */
+static void test_denied(void)
+{
+	struct child c;
+	int status = 1;
+	pid_t pid;
+
+	if (geteuid() != 0) {
+		T_SKIP("denied shares", "needs root, to become nobody");
+		return;
+	}
+	c = start(just_stop);
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		struct tg_reading r;
+		struct tg_sampler *s;
+		char stat[40];
+
+		if (setgid(65534) < 0 || setuid(65534) < 0)
+			_exit(2);
+		snprintf(stat, sizeof(stat), "/proc/%d/stat", (int)c.pid);
+		if (access(stat, R_OK) < 0)
+			_exit(3);
+		s = live_sampler(c.pid);
+		tg_sampler_read(s, TG_READ_REFRESH, &r);
+		_exit(!(column(&r, "tree.file_bytes", "") > 0 &&
+			column(&r, "tree.pss_bytes", "") == TG_MISSING &&
+			column(&r, "tree.pss_covers_bytes", "") == 0 &&
+			column(&r, "tree.pss_denied", "") == 1));
+	}
+	waitpid(pid, &status, 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 3)
+		T_SKIP("denied shares", "/proc is mounted with hidepid");
+	else
+		T_EQ_I(status, 0);
+	finish(&c);
+}
+
+#define TOUCHERS 64
+
+static char *touched;
+static pthread_barrier_t all_touched;
+
+static void *touch_part(void *arg)
+{
+	memset(touched + (uintptr_t)arg * 4 * MB, 1, 4 * MB);
+	pthread_barrier_wait(&all_touched);
+	while (pause() < 0)
+		continue;
+	return NULL;
+}
+
+static void many_touch(void)
+{
+	pthread_t t;
+
+	touched = map(TOUCHERS * 4 * MB, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	pthread_barrier_init(&all_touched, NULL, TOUCHERS + 1);
+	for (uintptr_t i = 0; i < TOUCHERS; i++)
+		pthread_create(&t, NULL, touch_part, (void *)i);
+	pthread_barrier_wait(&all_touched);
+	stop();
+}
+
+/*
+ * pitfall 17: the kernel counts RSS in portions on each core, or thread, and the sum lags by them;
+ * beside it is the count by page
+ */
+static void test_portions(void)
+{
+	struct child c = start(many_touch);
+	struct tg_sampler *s = live_sampler(c.pid);
+	int64_t cores = sysconf(_SC_NPROCESSORS_CONF);
+	int64_t portions = (cores * TG_MAX(32, 2 * cores) + (TOUCHERS + 1) * 64) * 4096;
+	struct tg_reading r;
+
+	go(&c);
+	T_OK(await_shares(s, &r));
+	T_OK(column(&r, "tree.pss_covers_bytes", "") >= TOUCHERS * 4 * MB);
+	T_NEAR((double)column(&r, "tree.rss_bytes", ""),
+		(double)column(&r, "tree.pss_covers_bytes", ""), (double)(3 * portions));
+	finish(&c);
+	tg_sampler_free(s);
+}
+
+/* ---- a leading thread that has ended ---- */
+
 static void *sit(void *arg)
 {
 	char *m = map(20 * MB, MAP_SHARED | MAP_ANONYMOUS, -1);
@@ -201,6 +541,7 @@ static void test_leader_ends(void)
 	T_OK(is_zombie(c.pid));
 	tg_sampler_read(s, TG_READ_REFRESH, &r);
 	T_OK(column(&r, "tree.shmem_bytes", "") >= 20 * MB);
+	T_OK(column(&r, "tree.pss_bytes", "") >= 20 * MB);
 	finish(&c);
 	tg_sampler_free(s);
 }
@@ -211,6 +552,12 @@ int main(void)
 	test_kinds();
 	test_zombie();
 	test_growth();
+	test_shares();
+	test_budget();
+	test_workers();
+	test_exec();
+	test_denied();
+	test_portions();
 	test_leader_ends();
 	return t_done();
 }
