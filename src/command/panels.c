@@ -13,6 +13,13 @@
 
 #define CORES_MAX 64 /* lines in one panel */
 
+/* With what there is to see a line is drawn: in most recordings these would say nothing. */
+enum when {
+	ALWAYS,
+	WHEN_LOWER, /* than the panel's first line, by a tenth */
+	WHEN_SOME, /* it is not 0 all the time */
+};
+
 /* One line of a panel. `node` ones are drawn on demand, beside the job's. */
 struct line {
 	const char *metric;
@@ -21,6 +28,7 @@ struct line {
 	unsigned style;
 	bool node;
 	double factor; /* into the unit of the panel; 0: it is in that */
+	enum when when;
 };
 
 enum scaling { AS_CORES, AS_BYTES, AS_BYTES_PER_S, AS_PER_S, AS_PCT };
@@ -47,7 +55,15 @@ static const struct plan plans[] = {
 		{ { "core.busy_ns", NULL, TG_HUE_CPU, 0, false } } },
 	{ "memory", "Memory", AS_BYTES, false, true,
 		{ { "tree.rss_bytes", "RSS", TG_HUE_MEMORY, AREA, false },
+			{ "tree.pss_bytes", "PSS", TG_HUE_MEMORY, DASH, false, 0, WHEN_LOWER },
 			{ "node.mem_used_bytes", "machine", TG_HUE_OTHER, PALE, true } } },
+	{ "memory-kinds", "Memory by kind", AS_BYTES, false, false,
+		{ { "tree.anon_bytes", "anonymous", TG_HUE_MEMORY, AREA, false },
+			{ "tree.file_bytes", "files", TG_HUE_READ, 0, false },
+			{ "tree.shmem_bytes", "shared", TG_HUE_SEND, 0, false, 0, WHEN_SOME },
+			{ "tree.swap_bytes", "swap", TG_HUE_WRITE, DASH, false, 0, WHEN_SOME },
+			{ "tree.hugetlb_bytes", "huge pages", TG_HUE_GPU, 0, false, 0,
+				WHEN_SOME } } },
 	{ "io-bytes", "Disk", AS_BYTES_PER_S, false, true,
 		{ { "tree.read_bytes", "read", TG_HUE_READ, AREA, false },
 			{ "tree.write_bytes", "write", TG_HUE_WRITE, AREA, false },
@@ -189,14 +205,37 @@ static int add_instances(const struct tg_panels *w, struct tg_panel *panel, cons
 	return rc < 0 ? rc : some;
 }
 
+static double series_max(const struct tg_series *s)
+{
+	double max = NAN;
+
+	for (size_t j = 0; j < s->n_buckets; j++)
+		max = fmax(max, s->bucket[j].max);
+	return max;
+}
+
 static double panel_max(const struct tg_panel *panel)
 {
 	double max = NAN;
 
 	for (size_t i = 0; i < panel->n_series; i++)
-		for (size_t j = 0; j < panel->series[i].n_buckets; j++)
-			max = fmax(max, panel->series[i].bucket[j].max);
+		max = fmax(max, series_max(&panel->series[i]));
 	return max;
+}
+
+/* The last series, which `line` has become, is taken back when it would say nothing. */
+static int drop_idle(struct tg_panel *panel, const struct line *line)
+{
+	struct tg_series *last = &panel->series[panel->n_series - 1];
+	double max = series_max(last);
+
+	if (line->when == ALWAYS || (line->when == WHEN_SOME && max > 0) ||
+		(line->when == WHEN_LOWER && max < 0.9 * series_max(&panel->series[0])))
+		return 1;
+	free(last->name);
+	free(last->bucket);
+	panel->n_series--;
+	return 0;
 }
 
 static void scale_panel(struct tg_panel *panel, double factor)
@@ -282,6 +321,8 @@ static int add_panel(const struct tg_panels *w, const struct plan *plan, bool as
 			continue;
 		rc = plan->each ? add_instances(w, panel, line)
 				: add_series(w, panel, line, line->name, NULL);
+		if (rc > 0)
+			rc = drop_idle(panel, line);
 		if (rc < 0)
 			break;
 		some |= rc;

@@ -52,8 +52,8 @@ const struct tg_word *tg_word_find(const char *name, enum tg_where where);
 
 /* The panels that a chart can have, as --panel names them, with `sep` between the names. */
 #define TG_PANEL_NAMES(sep)                                                                        \
-	"cpu" sep "cpu-raw" sep "memory" sep "io-bytes" sep "io-ops" sep "net" sep "gpu" sep       \
-	"gpu-memory" sep "node-cpu" sep "node-memory" sep "all"
+	"cpu" sep "cpu-raw" sep "memory" sep "memory-kinds" sep "io-bytes" sep "io-ops" sep        \
+	"net" sep "gpu" sep "gpu-memory" sep "node-cpu" sep "node-memory" sep "all"
 
 /* What something in capitals in a usage may be: "a|b|c="; NULL: not known here. */
 const char *tg_word_values(const char *capitals, size_t len);

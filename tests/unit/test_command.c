@@ -268,7 +268,8 @@ static void test_bad_use(void)
 	fails("chart run.tacho -o x.gif", TG_WORD_USAGE,
 		"Where to? Say -o with a name that ends in .svg, .png or .vl.json");
 	fails("chart run.tacho -o x.svg --panel cpu,gpus,net", TG_WORD_USAGE,
-		"There is no panel \"gpus\"; there are cpu, cpu-raw, memory, io-bytes, io-ops, "
+		"There is no panel \"gpus\"; there are cpu, cpu-raw, memory, memory-kinds, "
+		"io-bytes, io-ops, "
 		"net, "
 		"gpu, gpu-memory, node-cpu, node-memory, all");
 	fails("chart run.tacho -o no/x.svg", TG_WORD_FAILED,

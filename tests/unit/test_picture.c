@@ -325,6 +325,68 @@ static void test_gpus(void)
 	T_EQ_I(unlink(path), 0);
 }
 
+/* Memory of which `pct` per cent would be left if what is shared counted once; and its kinds. */
+static void memory_rows(struct tg_writer *w, int64_t pct)
+{
+	static const struct tg_metric memory[] = {
+		{ "tree.rss_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, "resident" },
+		{ "tree.pss_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, "shared counted once" },
+		{ "tree.anon_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, "anonymous" },
+		{ "tree.file_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, "of files" },
+		{ "tree.shmem_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, "shared memory" },
+		{ "tree.swap_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, "swapped out" },
+	};
+	enum { N = TG_ARRAY_SIZE(memory) };
+	struct tg_column column[N] = { 0 };
+	struct tg_block *b;
+
+	for (size_t i = 0; i < N; i++)
+		column[i].metric = &memory[i];
+	b = tg_block_new(tg_writer_next_table(w), N, 64);
+	tg_writer_table(w, b->table, "main", column, N);
+	for (int64_t i = 0; i < 50; i++) {
+		const int64_t rss = 4000000000;
+		int64_t row[N] = { rss, rss / 100 * pct, 3000000000, 600000000, 400000000, 0 };
+
+		for (size_t k = 1; k < N && i % 5; k++)
+			row[k] = TG_MISSING;
+		tg_block_add(b, RUN_T0 + i * TG_NS_PER_S / 5, row);
+	}
+	tg_writer_block(w, b);
+	tg_block_free(b);
+}
+
+/* pitfall 14: what is shared is a line of its own when it matters; 15: kinds are a panel */
+static void test_memory(void)
+{
+	static const int64_t pct[] = { 25, 95 };
+	const char *path = run_path("memory.tacho");
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(pct); i++) {
+		struct tg_writer *w = begin(path);
+		const struct tg_panel *p;
+		struct shown s;
+
+		run_cells(w, 0);
+		memory_rows(w, pct[i]);
+		tg_writer_finish(w);
+		s = draw_with("all", "memory,memory-kinds", false, path);
+		T_EQ_I(s.chart.n_panels, 2);
+		p = &s.chart.panel[0];
+		T_EQ_I(p->n_series, i ? 1 : 2);
+		T_EQ_S(p->series[p->n_series - 1].name, i ? "RSS" : "PSS");
+		T_OK(i || fabs(p->series[1].bucket[0].max - 1) < 1e-6);
+		p = &s.chart.panel[1];
+		T_EQ_I(p->n_series, 3); /* without swap, of which there was none */
+		T_EQ_S(p->series[0].name, "anonymous");
+		T_EQ_S(p->series[1].name, "files");
+		T_EQ_S(p->series[2].name, "shared");
+		T_OK(fabs(p->series[1].bucket[0].max - 0.6) < 1e-6);
+		release(&s);
+		T_EQ_I(unlink(path), 0);
+	}
+}
+
 /* The figures below the panels are of the panels; without a list, of all. */
 static void test_rows(void)
 {
@@ -356,6 +418,7 @@ int main(void)
 {
 	test_rows();
 	test_gpus();
+	test_memory();
 	test_marks();
 	test_many_marks();
 	test_empty_panels();
