@@ -29,9 +29,10 @@ static double add_known(double a, double b)
 static void add_totals(struct tg_totals *sum, const struct tg_totals *t)
 {
 	double *const add[] = { &sum->cpu_s, &sum->read_bytes, &sum->write_bytes, &sum->read_ops,
-		&sum->write_ops, &sum->net_rx_bytes, &sum->net_tx_bytes, &sum->mem_retained_bytes };
+		&sum->write_ops, &sum->net_rx_bytes, &sum->net_tx_bytes, &sum->mem_retained_bytes,
+		&sum->file_retained_bytes };
 	const double what[] = { t->cpu_s, t->read_bytes, t->write_bytes, t->read_ops, t->write_ops,
-		t->net_rx_bytes, t->net_tx_bytes, t->mem_retained_bytes };
+		t->net_rx_bytes, t->net_tx_bytes, t->mem_retained_bytes, t->file_retained_bytes };
 	struct tg_totals last = *t;
 
 	for (size_t i = 0; i < TG_ARRAY_SIZE(add); i++)

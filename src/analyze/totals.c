@@ -18,7 +18,7 @@
 #define MISSED_MAX (INT64_C(1) << 61) /* ticks: more are damage, and the sum cannot overflow */
 
 /* What is wanted of each metric, and where it goes. Sums over instances. */
-enum want { WANT_RISE, WANT_PEAK };
+enum want { WANT_RISE, WANT_PEAK, WANT_CHANGE };
 
 struct wish {
 	const char *metric;
@@ -32,6 +32,8 @@ struct wish {
 static const struct wish wishes[] = {
 	{ "tree.cpu_ns", WANT_RISE, FIELD(cpu_s), 1e-9 },
 	{ "tree.rss_bytes", WANT_PEAK, FIELD(rss_peak_bytes), 1 },
+	{ "tree.pss_bytes", WANT_PEAK, FIELD(pss_peak_bytes), 1 },
+	{ "tree.file_bytes", WANT_CHANGE, FIELD(file_retained_bytes), 1 },
 	{ "tree.vms_bytes", WANT_PEAK, FIELD(vms_peak_bytes), 1 },
 	{ "tree.read_bytes", WANT_RISE, FIELD(read_bytes), 1 },
 	{ "tree.write_bytes", WANT_RISE, FIELD(write_bytes), 1 },
@@ -405,6 +407,8 @@ static void collect(struct pass *p, struct tg_totals *out)
 				out->exact = false;
 		} else if (wish->want == WANT_PEAK && probe->peak != TG_MISSING) {
 			v = (double)probe->peak * f;
+		} else if (wish->want == WANT_CHANGE && ends.exact) {
+			v = (value_at(p, probe, &ends, 1) - value_at(p, probe, &ends, 0)) * f;
 		}
 		if (!isnan(v))
 			*field = isnan(*field) ? v : *field + v;
@@ -540,7 +544,6 @@ static void fill_unknown(struct tg_totals *t)
 	t->cores_mean = t->cores_max = t->cores_allowed = t->memory_limit_bytes = NAN;
 	t->rss_begin_bytes = t->mem_retained_bytes = NAN;
 	/* no source gives these yet; `show --json` has them as null */
-	t->pss_peak_bytes = NAN;
 	t->gpu_util_mean_pct = t->gpu_mem_peak_bytes = NAN;
 }
 

@@ -21,6 +21,7 @@ struct tg_totals {
 	double memory_limit_bytes;
 	double rss_begin_bytes, rss_peak_bytes, pss_peak_bytes, vms_peak_bytes;
 	double mem_retained_bytes; /* RSS at the end less RSS at the beginning */
+	double file_retained_bytes; /* of that, pages of files, which the kernel takes back */
 	double read_bytes, write_bytes; /* of the tree, to and from storage */
 	double rchar_bytes, wchar_bytes; /* of the tree, by system calls */
 	double read_ops, write_ops;

@@ -109,6 +109,10 @@ void tg_fmt_count(struct tg_buf *out, uint64_t n, const char *one)
 
 void tg_fmt_headline(struct tg_buf *out, const struct tg_totals *t)
 {
+	/* a file's pages are cache: they are kept as long as nobody else needs room */
+	double kept = t->mem_retained_bytes -
+		      (isnan(t->file_retained_bytes) ? 0 : t->file_retained_bytes);
+
 	tg_fmt_seconds(out, t->wall_s);
 	if (!isnan(t->cores_mean)) {
 		tg_buf_adds(out, " · ");
@@ -133,10 +137,10 @@ void tg_fmt_headline(struct tg_buf *out, const struct tg_totals *t)
 				tg_fmt_bytes(out, t->memory_limit_bytes);
 		}
 	}
-	if (fabs(t->mem_retained_bytes) >= KEPT_MIN_BYTES) {
-		tg_buf_adds(out, t->mem_retained_bytes > 0 ? " · +" : " · −");
-		tg_fmt_bytes(out, fabs(t->mem_retained_bytes));
-		tg_buf_adds(out, t->mem_retained_bytes > 0 ? " kept" : " freed");
+	if (fabs(kept) >= KEPT_MIN_BYTES) {
+		tg_buf_adds(out, kept > 0 ? " · +" : " · −");
+		tg_fmt_bytes(out, fabs(kept));
+		tg_buf_adds(out, kept > 0 ? " kept" : " freed");
 	}
 }
 

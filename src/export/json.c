@@ -45,6 +45,7 @@ static void span_totals(const struct tg_totals *t, struct tg_jw *w)
 	whole(w, "pss_peak_bytes", t->pss_peak_bytes);
 	whole(w, "vms_peak_bytes", t->vms_peak_bytes);
 	whole(w, "mem_retained_bytes", t->mem_retained_bytes);
+	whole(w, "file_retained_bytes", t->file_retained_bytes);
 	whole(w, "read_bytes", t->read_bytes);
 	whole(w, "write_bytes", t->write_bytes);
 	whole(w, "read_ops", t->read_ops);

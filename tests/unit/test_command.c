@@ -137,10 +137,11 @@ static void test_json_members(void)
 	static const char *const member[] = { "index", "kind", "name", "lane", "status", "start",
 		"wall_s", "cpu_s", "cores_mean", "cores_max", "cores_allowed", "cpu_pct_of_allowed",
 		"cpu_pct_of_node", "memory_limit_bytes", "rss_peak_bytes", "pss_peak_bytes",
-		"vms_peak_bytes", "mem_retained_bytes", "read_bytes", "write_bytes", "read_ops",
-		"write_ops", "net_rx_bytes", "net_tx_bytes", "nfs_read_bytes", "nfs_write_bytes",
-		"gpu_util_mean_pct", "gpu_mem_peak_bytes", "energy_j", "throttled_s", "oom_kills",
-		"unattributed_cpu_s", "samples", "missed", "exact", "peak_exact", "verdicts" };
+		"vms_peak_bytes", "mem_retained_bytes", "file_retained_bytes", "read_bytes",
+		"write_bytes", "read_ops", "write_ops", "net_rx_bytes", "net_tx_bytes",
+		"nfs_read_bytes", "nfs_write_bytes", "gpu_util_mean_pct", "gpu_mem_peak_bytes",
+		"energy_j", "throttled_s", "oom_kills", "unattributed_cpu_s", "samples", "missed",
+		"exact", "peak_exact", "verdicts" };
 	struct capture c = run("show run.tacho --json");
 	struct tg_json *v = tg_json_parse(c.text.data, c.text.len, NULL);
 	const struct tg_json *spans = tg_json_get(v, "spans"), *series;
@@ -1088,6 +1089,12 @@ static void test_headline(void)
 	tg_fmt_headline(&b, &t);
 	T_EQ_S(b.data, "21.5 s · 28.1 of 32 cores · peak 55.1 GB of 72 · +43 GB kept");
 	tg_buf_clear(&b);
+	/* pitfall 15: a file that was mapped is cache, and nothing that is kept */
+	t.file_retained_bytes = 41e9;
+	tg_fmt_headline(&b, &t);
+	T_EQ_S(b.data, "21.5 s · 28.1 of 32 cores · peak 55.1 GB of 72 · +2 GB kept");
+	tg_buf_clear(&b);
+	t.file_retained_bytes = NAN;
 	t.mem_retained_bytes = -2.1e9;
 	t.cores_allowed = t.memory_limit_bytes = NAN;
 	tg_fmt_headline(&b, &t);

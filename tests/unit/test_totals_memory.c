@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory of spans: peaks are those of one moment, and what is shared or cache is told apart. */
+#include "run.h"
+
+#include "analyze/totals.h"
+
+#include "base/mem.h"
+
+enum { CPU, RSS, PSS, FILES, COLUMNS };
+
+static const struct tg_metric metric[COLUMNS] = {
+	[CPU] = { "tree.cpu_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0, NULL },
+	[RSS] = { "tree.rss_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, NULL },
+	[PSS] = { "tree.pss_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, NULL },
+	[FILES] = { "tree.file_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, NULL },
+};
+
+/*
+ * Ten rows a second of ten seconds, of two processes: each has 3 GB for two seconds, one after the
+ * other, and 1 GB else. Shares and kinds come once a second; at the 8th second a file is mapped.
+ */
+static struct tg_recording *load(void)
+{
+	static const int from_ms[] = { 2000, 5000 };
+	const char *path = run_path("run.tacho");
+	struct tg_block *b = tg_block_new(1, COLUMNS, 128);
+	struct tg_process_block *hwm = tg_process_block_new();
+	struct tg_column column[COLUMNS] = { 0 };
+	struct tg_recording *r = NULL;
+	struct tg_err err = { 0 };
+	struct tg_writer *w;
+
+	unlink(path);
+	if (tg_writer_open(&w, path, RUN_SESSION, &err) < 0)
+		exit(1);
+	for (uint32_t i = 0; i < 2; i++) {
+		char birth[128];
+
+		snprintf(birth, sizeof(birth),
+			"{\"ev\":\"birth\",\"t\":1000000000000,\"entity\":%u,\"pid\":%u,"
+			"\"comm\":\"fit\"}",
+			i + 1, 4711 + i);
+		run_event(w, birth);
+	}
+	for (size_t i = 0; i < COLUMNS; i++)
+		column[i].metric = &metric[i];
+	tg_writer_table(w, 1, "main", column, COLUMNS);
+	for (int64_t ms = 0; ms <= 10000; ms += 100) {
+		const int64_t t_ns = RUN_T0 + ms * 1000000, gb = 1000000000;
+		int64_t row[COLUMNS] = { ms * 1000000, 2 * gb, gb, gb / 10 };
+
+		for (uint32_t i = 0; i < 2; i++) {
+			bool high = ms >= from_ms[i] && ms < from_ms[i] + 2000;
+
+			if (high || !ms)
+				tg_process_block_add(
+					hwm, &(struct tg_process_cell){ t_ns, i + 1,
+						     TG_PROCESS_HWM_BYTES, high ? 3 * gb : gb });
+			row[RSS] += high ? 2 * gb : 0;
+			row[PSS] += high ? gb : 0;
+		}
+		row[RSS] += ms >= 8000 ? gb : 0;
+		row[FILES] += ms >= 8000 ? gb : 0;
+		if (ms % 1000)
+			row[PSS] = TG_MISSING;
+		if (ms % 1000 && ms != 7500 && ms != 7600 && ms != 9600)
+			row[FILES] = TG_MISSING; /* edges have it */
+		tg_block_add(b, t_ns, row);
+	}
+	tg_writer_block(w, b);
+	tg_writer_processes(w, hwm);
+	run_begin(w, 1, 1, "\"count\":1");
+	run_end(w, 1, 7.5, "ok");
+	run_begin(w, 2, 7.6, "\"count\":2");
+	run_end(w, 2, 9.6, "ok");
+	run_begin(w, 3, 9.62, "\"count\":3");
+	run_end(w, 3, 9.68, "ok");
+	tg_writer_finish(w);
+	tg_block_free(b);
+	tg_process_block_free(hwm);
+	if (!T_OK(tg_recording_open(&r, path, &err) == 0))
+		exit(1);
+	return r;
+}
+
+int main(void)
+{
+	struct tg_recording *r = load();
+	struct tg_totals t;
+
+	T_EQ_I(r->n_spans, 3);
+	/* pitfall 14: 4 GB at one moment; the peaks of the two are 6 GB together, and never were */
+	T_EQ_I(tg_totals_of(r, &r->span[0], &t), 0);
+	T_NEAR(t.rss_peak_bytes, 4e9, 0);
+	T_NEAR(t.pss_peak_bytes, 2e9, 0);
+	T_NEAR(t.file_retained_bytes, 0, 0);
+	/* pitfall 15: of what it has more at its end, all are a file's pages */
+	T_EQ_I(tg_totals_of(r, &r->span[1], &t), 0);
+	T_NEAR(t.mem_retained_bytes, 1e9, 0);
+	T_NEAR(t.file_retained_bytes, 1e9, 0);
+	/* pitfall 18: no time for shares in a short one: unknown, and not 0 */
+	T_EQ_I(tg_totals_of(r, &r->span[2], &t), 0);
+	T_OK(isnan(t.pss_peak_bytes));
+	T_OK(isnan(t.file_retained_bytes)); /* no row was taken at its edges */
+	tg_recording_close(r);
+	unlink(run_path("run.tacho"));
+	rmdir(run_dir());
+	return t_done();
+}
