@@ -259,6 +259,7 @@ void tg_procfs_meminfo(const char *text, size_t len, struct tg_meminfo *out)
 		{ "MemAvailable:", &out->available },
 		{ "Buffers:", &out->buffers },
 		{ "Cached:", &out->cached },
+		{ "Shmem:", &out->shmem },
 		{ "SReclaimable:", &out->sreclaimable },
 		{ "SwapTotal:", &out->swap_total },
 		{ "SwapFree:", &out->swap_free },

@@ -97,7 +97,7 @@ int tg_procfs_rollup(const char *text, size_t len, struct tg_rollup *out);
 
 /* /proc/meminfo in bytes; what is absent is TG_MISSING */
 struct tg_meminfo {
-	int64_t total, free, available, buffers, cached, sreclaimable, swap_total, swap_free;
+	int64_t total, free, available, buffers, cached, shmem, sreclaimable, swap_total, swap_free;
 };
 void tg_procfs_meminfo(const char *text, size_t len, struct tg_meminfo *out);
 

@@ -9,7 +9,21 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-enum { BUSY, USER, SYSTEM, IOWAIT, STEAL, CORES, RUNNING, TOTAL, USED, USED_NO_CACHE, SWAP };
+enum {
+	BUSY,
+	USER,
+	SYSTEM,
+	IOWAIT,
+	STEAL,
+	CORES,
+	RUNNING,
+	TOTAL,
+	USED,
+	USED_NO_CACHE,
+	CACHE,
+	SHMEM,
+	SWAP
+};
 
 static const struct tg_metric metrics[] = {
 	[BUSY] = { "node.cpu_busy_ns", "ns", TG_COUNTER, TG_SCOPE_NODE, 0,
@@ -31,6 +45,11 @@ static const struct tg_metric metrics[] = {
 		"memory that is not available to programs: total - available" },
 	[USED_NO_CACHE] = { "node.mem_used_nocache_bytes", "bytes", TG_GAUGE, TG_SCOPE_NODE, 0,
 		"total - free - buffers - cached: what free(1) and psutil have long called used" },
+	[CACHE] = { "node.mem_cache_bytes", "bytes", TG_GAUGE, TG_SCOPE_NODE, 0,
+		"file cache of the machine, which goes when programs need room: buffers + cached - "
+		"shared memory" },
+	[SHMEM] = { "node.mem_shmem_bytes", "bytes", TG_GAUGE, TG_SCOPE_NODE, 0,
+		"shared memory and what lies in tmpfs, as in /dev/shm: it stays" },
 	[SWAP] = { "node.swap_used_bytes", "bytes", TG_GAUGE, TG_SCOPE_NODE, 0,
 		"swap space that is in use" },
 };
@@ -91,6 +110,9 @@ static void read_memory(const struct node *n, struct tg_env *env, struct tg_out 
 	tg_procfs_meminfo(env->text->data, env->text->len, &m);
 	if (m.swap_total != TG_MISSING && m.swap_free != TG_MISSING)
 		tg_out_put(out, 0, SWAP, m.swap_total - m.swap_free);
+	tg_out_put(out, 0, SHMEM, m.shmem);
+	if (m.buffers != TG_MISSING && m.cached != TG_MISSING && m.shmem != TG_MISSING)
+		tg_out_put(out, 0, CACHE, m.buffers + m.cached - m.shmem);
 	if (m.total == TG_MISSING)
 		return;
 	tg_out_put(out, 0, TOTAL, m.total);

@@ -81,6 +81,9 @@ static void test_node(void)
 	VALUE("node.mem_used_nocache_bytes", "",
 		(INT64_C(16384000) - 4096000 - 102400 - 6144000 - 409600) * 1024);
 	VALUE("node.swap_used_bytes", "", 512000 * 1024);
+	/* 15: cache is what can go; shared memory and tmpfs, which Cached has in it, cannot */
+	VALUE("node.mem_cache_bytes", "", (INT64_C(102400) + 6144000 - 204800) * 1024);
+	VALUE("node.mem_shmem_bytes", "", 204800 * 1024);
 	/* an edge of a cell reads what belongs to the job and its devices, no more */
 	tg_sampler_read(s, TG_READ_EDGE, &r);
 	MISSING("node.cpu_busy_ns", "");
