@@ -494,6 +494,84 @@ static void test_portions(void)
 	tg_sampler_free(s);
 }
 
+/* ---- I/O through memory ---- */
+
+#define FILE_BYTES (16 * MB)
+
+/* Take the file out of the cache, as far as it goes. */
+static void forget_file(void)
+{
+	fsync(disk_fd);
+	posix_fadvise(disk_fd, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+static void read_all(int fd)
+{
+	char *block = NULL;
+
+	if (posix_memalign((void **)&block, 4096, (size_t)MB) != 0)
+		_exit(95);
+	for (int64_t at = 0; at < FILE_BYTES; at += MB)
+		if (pread(fd, block, (size_t)MB, at) != MB)
+			_exit(94);
+	free(block);
+}
+
+static void read_three_ways(void)
+{
+	char path[64];
+	int direct;
+
+	read_all(disk_fd);
+	stop();
+	forget_file();
+	touch(map(FILE_BYTES, MAP_SHARED, disk_fd), FILE_BYTES);
+	stop();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", disk_fd);
+	direct = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	if (direct >= 0)
+		read_all(direct);
+	stop();
+}
+
+/* pitfall 22: what a mapping reads is storage and no read call; O_DIRECT is both */
+static void test_mapped_io(void)
+{
+	static const bool by_call[] = { true, false, true };
+	struct tg_reading r;
+	struct tg_sampler *s;
+	struct child c;
+
+	disk_fd = file_on_disk(FILE_BYTES);
+	if (disk_fd < 0) {
+		T_SKIP("mapped I/O", "no file can be made on a disk in the build folder");
+		return;
+	}
+	forget_file();
+	c = start(read_three_ways);
+	s = live_sampler(c.pid);
+	for (size_t i = 0; i < TG_ARRAY_SIZE(by_call); i++) {
+		int64_t storage, calls;
+
+		tg_sampler_read(s, TG_READ_REFRESH, &r);
+		storage = column(&r, "tree.read_bytes", "");
+		calls = column(&r, "tree.rchar_bytes", "");
+		go(&c);
+		tg_sampler_read(s, TG_READ_REFRESH, &r);
+		storage = column(&r, "tree.read_bytes", "") - storage;
+		calls = column(&r, "tree.rchar_bytes", "") - calls;
+		if (storage == 0) {
+			T_SKIP("mapped I/O", "the kernel does not count storage of this file");
+			break;
+		}
+		T_OK(storage >= FILE_BYTES / 2); /* some of it may have stayed in the cache */
+		T_OK(by_call[i] ? calls >= FILE_BYTES : calls < MB);
+	}
+	close(disk_fd);
+	finish(&c);
+	tg_sampler_free(s);
+}
+
 /* ---- a leading thread that has ended ---- */
 
 static void *sit(void *arg)
@@ -558,6 +636,7 @@ int main(void)
 	test_exec();
 	test_denied();
 	test_portions();
+	test_mapped_io();
 	test_leader_ends();
 	return t_done();
 }
