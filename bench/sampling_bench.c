@@ -2,6 +2,10 @@
 /*
  * What a reading costs: CPU time of the sampling thread for trees of N processes of which one in
  * ten works, ten at most, the median and quartiles of five rounds. Usage: sampling_bench [N...]
+ *
+ * For bench/sampler it does parts of that: "tree N" makes a tree, prints the pid of its root and
+ * ends it all at the end of stdin; "read PID HZ READINGS" reads a tree as the recorder does, and
+ * prints the ns of CPU time of one reading.
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -89,11 +93,55 @@ static void measure(int n, unsigned flags, const char *what)
 	waitpid(root, NULL, 0);
 }
 
+static void hold_tree(int n)
+{
+	pid_t root = make_tree(n);
+	char c;
+
+	printf("%d\n", (int)root);
+	fflush(stdout);
+	while (read(0, &c, 1) > 0)
+		continue;
+	kill(-root, SIGKILL);
+	waitpid(root, NULL, 0);
+}
+
+/* A second of readings is not counted: what is kept open is opened by then, and settled. */
+static int read_tree(pid_t root, int hz, int readings)
+{
+	struct tg_sampler_options options = { .root_fd = -1, .root = root };
+	struct tg_sampler *s;
+	struct tg_reading r;
+	int64_t ns = 0;
+
+	if (hz < 1 || readings < 1 || tg_sampler_new(&s, &options, NULL) < 0)
+		return 1;
+	for (int i = 0; i < hz + readings; i++) {
+		int64_t before;
+
+		nanosleep(&(struct timespec){ .tv_nsec = TG_NS_PER_S / hz - 1 }, NULL);
+		before = tg_thread_ns();
+		tg_sampler_read(s, i % hz ? 0 : TG_READ_REFRESH, &r);
+		if (i >= hz)
+			ns += tg_thread_ns() - before;
+	}
+	printf("%.0f\n", (double)ns / readings);
+	tg_sampler_free(s);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const usual[] = { "1", "10", "100" };
 	int n = argc > 1 ? argc - 1 : (int)TG_ARRAY_SIZE(usual);
 
+	if (argc == 3 && !strcmp(argv[1], "tree")) {
+		hold_tree((int)strtol(argv[2], NULL, 10));
+		return 0;
+	}
+	if (argc == 5 && !strcmp(argv[1], "read"))
+		return read_tree((pid_t)strtol(argv[2], NULL, 10), (int)strtol(argv[3], NULL, 10),
+			(int)strtol(argv[4], NULL, 10));
 	printf("processes  reading    us median  quartiles (CPU time, 10 ms apart)\n");
 	for (int i = 0; i < n; i++) {
 		int processes = (int)strtol(argc > 1 ? argv[i + 1] : usual[i], NULL, 10);
