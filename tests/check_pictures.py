@@ -21,7 +21,7 @@ import tempfile
 import xml.etree.ElementTree as ET
 import zlib
 
-CHARTS = ("chart", "cells")
+CHARTS = ("chart", "cells", "devices")
 TEXTS = ("svg", "vl.json", "txt")
 BUNDLE_LIMIT = 150_000  # bytes that a saved chart adds to a notebook
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")

@@ -29,9 +29,10 @@ struct line {
 	bool node;
 	double factor; /* into the unit of the panel; 0: it is in that */
 	enum when when;
+	const char *per; /* divided by the rate of this metric, for each of which it is a mean */
 };
 
-enum scaling { AS_CORES, AS_BYTES, AS_BYTES_PER_S, AS_PER_S, AS_PCT };
+enum scaling { AS_CORES, AS_BYTES, AS_BYTES_PER_S, AS_IS };
 
 struct plan {
 	const char *name;
@@ -40,6 +41,7 @@ struct plan {
 	bool each; /* a line for each instance of each metric */
 	bool usual; /* drawn when no list is given and there is something to see */
 	struct line line[5];
+	const char *unit; /* of values that are shown as they are */
 };
 
 #define BAND TG_STYLE_BAND
@@ -50,9 +52,17 @@ struct plan {
 static const struct plan plans[] = {
 	{ "cpu", "CPU · cores busy", AS_CORES, false, true,
 		{ { "tree.cpu_ns", "job", TG_HUE_CPU, BAND, false },
+			{ "tree.cpu_unattributed_ns", "unattributed", TG_HUE_WRITE, DASH,
+				.when = WHEN_SOME },
 			{ "node.cpu_busy_ns", "machine", TG_HUE_OTHER, PALE, true } } },
 	{ "cpu-raw", "CPU · each core of the machine", AS_CORES, true, false,
 		{ { "core.busy_ns", NULL, TG_HUE_CPU, 0, false } } },
+	{ "run-queue", "Main thread waits for a core", AS_IS, false, false,
+		{ { "root.runqueue_ns", "waiting", TG_HUE_CPU, AREA, false, 1e-7 } }, "%" },
+	{ "faults", "Page faults", AS_IS, false, false,
+		{ { "tree.minor_faults", "minor", TG_HUE_MEMORY, 0, false },
+			{ "tree.major_faults", "major", TG_HUE_WRITE, DASH, false } },
+		"faults/s" },
 	{ "memory", "Memory", AS_BYTES, false, true,
 		{ { "tree.rss_bytes", "RSS", TG_HUE_MEMORY, AREA, false },
 			{ "tree.pss_bytes", "PSS", TG_HUE_MEMORY, DASH, false, 0, WHEN_LOWER },
@@ -70,22 +80,45 @@ static const struct plan plans[] = {
 			{ "disk.read_bytes", "machine read", TG_HUE_READ, PALE, true },
 			{ "disk.write_bytes", "machine write", TG_HUE_WRITE, PALE | DASH,
 				true } } },
-	{ "io-ops", "Read and write calls", AS_PER_S, false, true,
+	{ "io-ops", "Read and write calls", AS_IS, false, true,
 		{ { "tree.read_ops", "read", TG_HUE_READ, 0, false },
-			{ "tree.write_ops", "write", TG_HUE_WRITE, DASH, false } } },
+			{ "tree.write_ops", "write", TG_HUE_WRITE, DASH, false } },
+		"calls/s" },
+	{ "nfs", "NFS of the machine, over the wire", AS_BYTES_PER_S, true, true,
+		{ { "nfs.wire_read_bytes", "read", TG_HUE_READ, 0, .when = WHEN_SOME },
+			{ "nfs.wire_write_bytes", "write", TG_HUE_WRITE, DASH,
+				.when = WHEN_SOME } } },
+	{ "nfs-ops", "NFS of the machine, requests to servers", AS_IS, true, false,
+		{ { "nfs.ops", NULL, TG_HUE_READ, 0, .when = WHEN_SOME } }, "requests/s" },
+	{ "nfs-rtt", "NFS of the machine, a reply takes", AS_IS, true, true,
+		{ { "nfs.rtt_ns", NULL, TG_HUE_READ, 0, false, 1e-6, WHEN_SOME, "nfs.ops" } },
+		"ms" },
+	{ "lustre", "Lustre of the machine", AS_BYTES_PER_S, true, true,
+		{ { "lustre.read_bytes", "read", TG_HUE_READ, 0, .when = WHEN_SOME },
+			{ "lustre.write_bytes", "write", TG_HUE_WRITE, DASH,
+				.when = WHEN_SOME } } },
 	{ "net", "Network of the machine", AS_BYTES_PER_S, false, true,
 		{ { "net.rx_bytes", "receive", TG_HUE_RECEIVE, 0, false },
 			{ "net.tx_bytes", "send", TG_HUE_SEND, DASH, false } } },
-	{ "gpu", "GPU busy", AS_PCT, true, true,
+	{ "infiniband", "InfiniBand of the machine", AS_BYTES_PER_S, false, true,
+		{ { "infiniband.rx_bytes", "receive", TG_HUE_RECEIVE, 0, false },
+			{ "infiniband.tx_bytes", "send", TG_HUE_SEND, DASH, false } } },
+	{ "gpu", "GPU busy", AS_IS, true, true,
 		{ { "gpu.util_pct", NULL, TG_HUE_GPU, 0, false },
 			{ "gpu.memory_busy_pct", "memory", TG_HUE_GPU, PALE, false },
 			{ "amdgpu.util_pct", NULL, TG_HUE_GPU, 0, false },
-			{ "drm.engine_ns", "job", TG_HUE_GPU, 0, false, 1e-7 } } },
+			{ "drm.engine_ns", "job", TG_HUE_GPU, 0, false, 1e-7 } },
+		"%" },
 	{ "gpu-memory", "GPU memory", AS_BYTES, true, true,
 		{ { "gpu.job_memory_bytes", "job", TG_HUE_GPU, 0, false },
 			{ "gpu.memory_used_bytes", "all", TG_HUE_GPU, PALE, false },
 			{ "drm.memory_bytes", "job", TG_HUE_GPU, 0, false },
 			{ "amdgpu.memory_used_bytes", "all", TG_HUE_GPU, PALE, false } } },
+	{ "power", "Power of the machine", AS_IS, false, true,
+		{ { "energy.cpu_j", "processors", TG_HUE_CPU, 0, false },
+			{ "gpu.power_w", "GPUs", TG_HUE_GPU, 0, false },
+			{ "amdgpu.power_w", "AMD GPUs", TG_HUE_GPU, DASH, false } },
+		"W" },
 	{ "node-cpu", "CPU of the machine · cores busy", AS_CORES, false, false,
 		{ { "node.cpu_busy_ns", "machine", TG_HUE_CPU, BAND, false } } },
 	{ "node-memory", "Memory of the machine", AS_BYTES, false, false,
@@ -125,6 +158,51 @@ static double *bucket_field(struct tg_bucket *b, int k)
 	return k == 0 ? &b->min : k == 1 ? &b->max : &b->mean;
 }
 
+/* Of each bin, what it is for each one of `line->per`; nothing is known where there was none. */
+static int divide(const struct tg_panels *w, const struct line *line, const char *instance,
+	struct tg_bin *bin, size_t n)
+{
+	struct tg_points p = { 0 };
+	struct tg_bin *per;
+	int rc = tg_series_load(
+		w->recording, line->per, instance, w->from_ns, w->to_ns, w->buckets, &p);
+
+	per = tg_xcalloc(n, sizeof(*per));
+	if (rc == 0)
+		tg_bins_from(&p, w->from_ns, w->to_ns, per, n);
+	for (size_t j = 0; j < n; j++) {
+		bin[j].mean = per[j].mean > 0 ? bin[j].mean / per[j].mean : NAN;
+		bin[j].min = bin[j].max = bin[j].mean;
+	}
+	free(per);
+	tg_points_release(&p);
+	return rc == -ENOENT ? 0 : rc;
+}
+
+static double series_max(const struct tg_series *s)
+{
+	double max = NAN;
+
+	for (size_t j = 0; j < s->n_buckets; j++)
+		max = fmax(max, s->bucket[j].max);
+	return max;
+}
+
+/* The last series, which `line` has become, is taken back when it would say nothing. */
+static int drop_idle(struct tg_panel *panel, const struct line *line)
+{
+	struct tg_series *last = &panel->series[panel->n_series - 1];
+	double max = series_max(last);
+
+	if (line->when == ALWAYS || (line->when == WHEN_SOME && max > 0) ||
+		(line->when == WHEN_LOWER && max < 0.9 * series_max(&panel->series[0])))
+		return 1;
+	free(last->name);
+	free(last->bucket);
+	panel->n_series--;
+	return 0;
+}
+
 /* Returns 1 when a series with something in it was added, 0 when not, -errno. */
 static int add_series(const struct tg_panels *w, struct tg_panel *panel, const struct line *line,
 	const char *name, const char *instance)
@@ -149,6 +227,13 @@ static int add_series(const struct tg_panels *w, struct tg_panel *panel, const s
 	n = bins_for(w, &p);
 	bin = tg_xcalloc(n, sizeof(*bin));
 	tg_bins_from(&p, w->from_ns, w->to_ns, bin, n);
+	if (line->per)
+		rc = divide(w, line, instance, bin, n);
+	if (rc < 0) {
+		free(bin);
+		tg_points_release(&p);
+		return rc;
+	}
 	s = tg_panel_series(panel, name, line->hue, line->style);
 	s->bucket = tg_xcalloc(n, sizeof(*s->bucket));
 	s->n_buckets = n;
@@ -162,7 +247,7 @@ static int add_series(const struct tg_panels *w, struct tg_panel *panel, const s
 		};
 	free(bin);
 	tg_points_release(&p);
-	return 1;
+	return drop_idle(panel, line);
 }
 
 /* Whether it is a GPU that was never the job's in that time, and is known not to be. */
@@ -205,15 +290,6 @@ static int add_instances(const struct tg_panels *w, struct tg_panel *panel, cons
 	return rc < 0 ? rc : some;
 }
 
-static double series_max(const struct tg_series *s)
-{
-	double max = NAN;
-
-	for (size_t j = 0; j < s->n_buckets; j++)
-		max = fmax(max, s->bucket[j].max);
-	return max;
-}
-
 static double panel_max(const struct tg_panel *panel)
 {
 	double max = NAN;
@@ -221,21 +297,6 @@ static double panel_max(const struct tg_panel *panel)
 	for (size_t i = 0; i < panel->n_series; i++)
 		max = fmax(max, series_max(&panel->series[i]));
 	return max;
-}
-
-/* The last series, which `line` has become, is taken back when it would say nothing. */
-static int drop_idle(struct tg_panel *panel, const struct line *line)
-{
-	struct tg_series *last = &panel->series[panel->n_series - 1];
-	double max = series_max(last);
-
-	if (line->when == ALWAYS || (line->when == WHEN_SOME && max > 0) ||
-		(line->when == WHEN_LOWER && max < 0.9 * series_max(&panel->series[0])))
-		return 1;
-	free(last->name);
-	free(last->bucket);
-	panel->n_series--;
-	return 0;
 }
 
 static void scale_panel(struct tg_panel *panel, double factor)
@@ -262,14 +323,11 @@ static void set_unit(
 	struct tg_buf text = TG_BUF_INIT;
 	double factor = 1e-9;
 
-	if (plan->scaling == AS_PER_S) {
-		tg_buf_adds(&text, "calls/s");
+	if (plan->scaling == AS_IS) {
+		tg_buf_adds(&text, plan->unit);
 		factor = 1;
 	} else if (plan->scaling == AS_CORES) {
 		tg_buf_adds(&text, "cores");
-	} else if (plan->scaling == AS_PCT) {
-		tg_buf_adds(&text, "%");
-		factor = 1;
 	} else {
 		tg_buf_adds(&text, tg_panels_byte_unit(max, &factor));
 		tg_buf_adds(&text, plan->scaling == AS_BYTES_PER_S ? "/s" : "");
@@ -321,8 +379,6 @@ static int add_panel(const struct tg_panels *w, const struct plan *plan, bool as
 			continue;
 		rc = plan->each ? add_instances(w, panel, line)
 				: add_series(w, panel, line, line->name, NULL);
-		if (rc > 0)
-			rc = drop_idle(panel, line);
 		if (rc < 0)
 			break;
 		some |= rc;

@@ -25,7 +25,7 @@ static const struct tg_word table[TG_WORDS] = {
 		.usage = "[F] [--span SEL] [--panel LIST] [--node] [-o x.svg|x.png|x.vl.json]",
 		.help = "one picture of what the machine did",
 		.more = "LIST has commas between some of these; without it, whatever has\n"
-			"something to show:\n  " TG_PANEL_NAMES(" ") "\n"
+			"something to show:\n  " TG_PANEL_LINES(" ", "\n  ") "\n"
 			"--node draws the whole machine beside the job.\n"
 			"A terminal needs -o; a notebook without it shows the picture itself.\n" WITHOUT
 			"\n" SPANS,

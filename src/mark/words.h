@@ -50,10 +50,16 @@ const struct tg_word *tg_words(size_t *n);
 /* The word of that name in that place; NULL when there is none. */
 const struct tg_word *tg_word_find(const char *name, enum tg_where where);
 
-/* The panels that a chart can have, as --panel names them, with `sep` between the names. */
-#define TG_PANEL_NAMES(sep)                                                                        \
-	"cpu" sep "cpu-raw" sep "memory" sep "memory-kinds" sep "io-bytes" sep "io-ops" sep        \
-	"net" sep "gpu" sep "gpu-memory" sep "node-cpu" sep "node-memory" sep "all"
+/*
+ * The panels that a chart can have, as --panel names them, with `sep` between the names, and `fold`
+ * where a line may end.
+ */
+#define TG_PANEL_LINES(sep, fold)                                                                  \
+	"cpu" sep "cpu-raw" sep "run-queue" sep "faults" sep "memory" sep "memory-kinds" sep       \
+	"io-bytes" sep "io-ops" fold "nfs" sep "nfs-ops" sep "nfs-rtt" sep "lustre" sep "net" sep  \
+	"infiniband" fold "gpu" sep "gpu-memory" sep "power" sep "node-cpu" sep "node-memory" sep  \
+	"all"
+#define TG_PANEL_NAMES(sep) TG_PANEL_LINES(sep, sep)
 
 /* What something in capitals in a usage may be: "a|b|c="; NULL: not known here. */
 const char *tg_word_values(const char *capitals, size_t len);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a chart of the known run holds before it is drawn, and what all writers make of it. */
-#include "run.h"
+#include "run_devices.h"
 
 #include "analyze/select.h"
 #include "command/picture.h"
@@ -387,6 +387,66 @@ static void test_memory(void)
 	}
 }
 
+static const struct tg_panel *panel_of(const struct shown *s, const char *title)
+{
+	for (size_t i = 0; i < s->chart.n_panels; i++)
+		if (!strncmp(s->chart.panel[i].title, title, strlen(title)))
+			return &s->chart.panel[i];
+	return NULL;
+}
+
+/* The greatest mean of a line; NaN when there is no such line, or nothing in it. */
+static double greatest(const struct tg_panel *p, const char *name)
+{
+	double max = NAN;
+
+	for (size_t i = 0; p && i < p->n_series; i++)
+		for (size_t j = 0; !strcmp(p->series[i].name, name) && j < p->series[i].n_buckets;
+			j++)
+			max = fmax(max, p->series[i].bucket[j].mean);
+	return max;
+}
+
+/* Devices are drawn where the recording has them, in units that people know. */
+static void test_devices(void)
+{
+	const char *path = run_path("devices.tacho");
+	const struct tg_panel *p;
+	struct shown s;
+
+	devices_write(path);
+	s = draw_with("all", NULL, false, path);
+	p = panel_of(&s, "CPU");
+	T_NEAR(greatest(p, "unattributed"), 0.9, 1e-6); /* whoever asks for what */
+	p = panel_of(&s, "NFS of the machine, over the wire · MB/s");
+	T_EQ_I(p ? p->n_series : 0, 3); /* what was idle is not there */
+	T_NEAR(greatest(p, "/home read"), 80, 1e-6);
+	T_NEAR(greatest(p, "/scratch read"), 20, 1e-6);
+	T_NEAR(greatest(p, "/home write"), 45, 1e-6);
+	p = panel_of(&s, "NFS of the machine, a reply takes · ms");
+	T_EQ_I(p ? p->n_series : 0, 1);
+	T_NEAR(greatest(p, "/home"), 20, 1e-6);
+	T_NEAR(greatest(panel_of(&s, "Lustre of the machine · GB/s"), "work read"), 1.2, 1e-6);
+	T_NEAR(greatest(panel_of(&s, "InfiniBand of the machine · GB/s"), "receive"), 1.24, 1e-6);
+	p = panel_of(&s, "Power of the machine · W");
+	T_NEAR(greatest(p, "processors"), 128, 1e-6);
+	T_NEAR(greatest(p, "GPUs"), 290, 1e-6);
+	T_OK(!panel_of(&s, "Page faults") && !panel_of(&s, "Main thread"));
+	release(&s);
+	s = draw_with("all", "faults,run-queue,nfs-ops", false, path);
+	T_NEAR(greatest(panel_of(&s, "Page faults · faults/s"), "major"), 300, 1e-6);
+	T_NEAR(greatest(panel_of(&s, "Main thread waits for a core · %"), "waiting"), 30, 1e-6);
+	p = panel_of(&s, "NFS of the machine, requests to servers · requests/s");
+	T_NEAR(greatest(p, "/home"), 80, 1e-6);
+	release(&s);
+	T_EQ_I(unlink(path), 0);
+	s = draw("all", "cpu,nfs,nfs-rtt,power");
+	T_EQ_I(s.chart.n_panels, 1);
+	T_EQ_I(s.chart.panel[0].n_series, 1);
+	T_OK(all_have(&s, "nothing to show for nfs, nfs-rtt, power"));
+	release(&s);
+}
+
 /* The figures below the panels are of the panels; without a list, of all. */
 static void test_rows(void)
 {
@@ -419,6 +479,7 @@ int main(void)
 	test_rows();
 	test_gpus();
 	test_memory();
+	test_devices();
 	test_marks();
 	test_many_marks();
 	test_empty_panels();

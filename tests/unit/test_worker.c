@@ -176,9 +176,11 @@ static void test_graphs(void)
 		"No index specified. Use: %%display_graph_for_index index\n");
 	complains("%%display_graph_for_index 7",
 		"Tracked only 3 cells. This index is not available.\n");
-	complains("%tacho chart --panel foo", "There is no panel \"foo\"; there are cpu, cpu-raw, "
-					      "memory, memory-kinds, io-bytes, io-ops, net, "
-					      "gpu, gpu-memory, node-cpu, node-memory, all\n");
+	complains("%tacho chart --panel foo",
+		"There is no panel \"foo\"; there are cpu, cpu-raw, run-queue, faults, "
+		"memory, memory-kinds, io-bytes, io-ops, nfs, nfs-ops, nfs-rtt, lustre, net, "
+		"infiniband, gpu, "
+		"gpu-memory, power, node-cpu, node-memory, all\n");
 }
 
 /* A dozen cells of ten seconds, ten rows a second: steps, ramps and bursts that all wobble. */
