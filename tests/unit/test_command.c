@@ -1076,6 +1076,7 @@ static void test_plurals(void)
 	tg_buf_release(&b);
 }
 
+/* pitfall 15: a file that was mapped is cache, and nothing that is kept */
 static void test_headline(void)
 {
 	struct tg_buf b = TG_BUF_INIT;
@@ -1089,7 +1090,6 @@ static void test_headline(void)
 	tg_fmt_headline(&b, &t);
 	T_EQ_S(b.data, "21.5 s · 28.1 of 32 cores · peak 55.1 GB of 72 · +43 GB kept");
 	tg_buf_clear(&b);
-	/* pitfall 15: a file that was mapped is cache, and nothing that is kept */
 	t.file_retained_bytes = 41e9;
 	tg_fmt_headline(&b, &t);
 	T_EQ_S(b.data, "21.5 s · 28.1 of 32 cores · peak 55.1 GB of 72 · +2 GB kept");

@@ -83,26 +83,33 @@ static struct tg_recording *load(void)
 	return r;
 }
 
-int main(void)
+/*
+ * pitfall 14: 4 GB at one moment; the peaks of the two are 6 GB together, and never were.
+ * pitfall 15: of what the second cell has more at its end, all are a file's pages.
+ * pitfall 18: no time for shares in a short one: unknown, and not 0
+ */
+static void test_peaks(void)
 {
 	struct tg_recording *r = load();
 	struct tg_totals t;
 
 	T_EQ_I(r->n_spans, 3);
-	/* pitfall 14: 4 GB at one moment; the peaks of the two are 6 GB together, and never were */
 	T_EQ_I(tg_totals_of(r, &r->span[0], &t), 0);
 	T_NEAR(t.rss_peak_bytes, 4e9, 0);
 	T_NEAR(t.pss_peak_bytes, 2e9, 0);
 	T_NEAR(t.file_retained_bytes, 0, 0);
-	/* pitfall 15: of what it has more at its end, all are a file's pages */
 	T_EQ_I(tg_totals_of(r, &r->span[1], &t), 0);
 	T_NEAR(t.mem_retained_bytes, 1e9, 0);
 	T_NEAR(t.file_retained_bytes, 1e9, 0);
-	/* pitfall 18: no time for shares in a short one: unknown, and not 0 */
 	T_EQ_I(tg_totals_of(r, &r->span[2], &t), 0);
 	T_OK(isnan(t.pss_peak_bytes));
 	T_OK(isnan(t.file_retained_bytes)); /* no row was taken at its edges */
 	tg_recording_close(r);
+}
+
+int main(void)
+{
+	test_peaks();
 	unlink(run_path("run.tacho"));
 	rmdir(run_dir());
 	return t_done();
