@@ -37,7 +37,8 @@ static const struct tg_metric metrics[] = {
 		"of that, what no process explains: of those that were born and dead between two "
 		"readings" },
 	[RSS] = { "tree.rss_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0,
-		"resident memory, added up: pages that processes share count once for each" },
+		"resident memory, added up: pages that processes share count once for each; the "
+		"kernel counts it in portions per core, so by some pages it is approximate" },
 	[VMS] = { "tree.vms_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, "address space, added up" },
 	[ANON] = { "tree.anon_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0,
 		"resident memory without files and shared memory" },
