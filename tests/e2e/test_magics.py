@@ -47,8 +47,8 @@ def cells(data):
 def test_show(notebook):
     text = run(notebook, "%tacho show --span :2").text
     lines = text.splitlines()
-    assert lines[0].split() == ["#", "cores", "over", "time", "wall", "cores", "peak", "read",
-                                "written"]
+    assert lines[0].split() == ["#", "cores", "over", "time", "wall", "cores", "of", "allowed", "peak",
+                                "read", "written"]
     assert [line.split()[0] for line in lines[1:]] == ["0", "1", "2"]
 
 
