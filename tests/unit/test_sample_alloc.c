@@ -63,7 +63,8 @@ static void end_all(void *ctx, uint32_t entity, pid_t pid, const char *comm)
 	kill(pid, SIGKILL);
 }
 
-/* What this machine does not have: NFS, Lustre, InfiniBand, energy; GPUs. */
+/* Shares at each reading; what this machine does not have: NFS, Lustre, InfiniBand, energy; GPUs.
+ */
 static void test_devices(const char *machine, pid_t root, const char *metric, const char *instance)
 {
 	struct tg_sampler *s = sampler_of(machine, root);
@@ -107,6 +108,7 @@ int main(void)
 	tg_sampler_alive(s, end_all, NULL);
 	finish(&c);
 	tg_sampler_free(s);
+	test_devices("container_v2", 100, "tree.pss_bytes", "");
 	test_devices("cluster", 600, "nfs.ops", "/home");
 	test_devices("amd", 700, "drm.engine_ns", "0000:03:00.0 gfx");
 	return t_done();
