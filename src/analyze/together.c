@@ -37,6 +37,13 @@ static void add_totals(struct tg_totals *sum, const struct tg_totals *t)
 
 	for (size_t i = 0; i < TG_ARRAY_SIZE(add); i++)
 		*add[i] = add_known(*add[i], what[i]);
+	if (isnan(sum->gpu_util_mean_pct))
+		sum->gpu_util_mean_pct = t->gpu_util_mean_pct;
+	else if (!isnan(t->gpu_util_mean_pct) && sum->wall_s + t->wall_s > 0)
+		sum->gpu_util_mean_pct =
+			(sum->gpu_util_mean_pct * sum->wall_s + t->gpu_util_mean_pct * t->wall_s) /
+			(sum->wall_s + t->wall_s);
+	sum->gpu_mem_peak_bytes = fmax(sum->gpu_mem_peak_bytes, t->gpu_mem_peak_bytes);
 	sum->wall_s += t->wall_s;
 	sum->cores_max = fmax(sum->cores_max, t->cores_max);
 	sum->rss_peak_bytes = fmax(sum->rss_peak_bytes, t->rss_peak_bytes);

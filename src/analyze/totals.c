@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "analyze/gpus.h"
 #include "analyze/peaks.h"
 #include "analyze/series.h"
 #include "analyze/window.h"
@@ -543,7 +544,6 @@ static void fill_unknown(struct tg_totals *t)
 		*(double *)((char *)t + wishes[i].offset) = NAN;
 	t->cores_mean = t->cores_max = t->cores_allowed = t->memory_limit_bytes = NAN;
 	t->rss_begin_bytes = t->mem_retained_bytes = NAN;
-	/* no source gives these yet; `show --json` has them as null */
 	t->gpu_util_mean_pct = t->gpu_mem_peak_bytes = NAN;
 }
 
@@ -561,6 +561,7 @@ int tg_totals_of(struct tg_recording *r, const struct tg_span *span, struct tg_t
 		.edge_ns = { span->begin_ns, span->end_ns },
 		.rows_ns = { TG_MISSING, TG_MISSING } };
 	int64_t wall_ns = span->end_ns - span->begin_ns;
+	struct tg_gpu_totals gpus;
 	int rc;
 
 	fill_unknown(out);
@@ -576,6 +577,12 @@ int tg_totals_of(struct tg_recording *r, const struct tg_span *span, struct tg_t
 		rc = cores_max(r, span, &out->cores_max, &out->single);
 	if (rc == 0)
 		rc = peak_from_hwm(r, &p, out);
+	if (rc == 0)
+		rc = tg_gpus_of(r, span, &gpus);
+	if (rc == 0) {
+		out->gpu_util_mean_pct = gpus.util_mean_pct;
+		out->gpu_mem_peak_bytes = gpus.memory_peak_bytes;
+	}
 	if (!isnan(out->cpu_s) && wall_ns > 0)
 		out->cores_mean = out->cpu_s / out->wall_s;
 	/* one that is shorter than a rate needs has its mean only */

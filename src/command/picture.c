@@ -231,6 +231,15 @@ static void add_rows(struct work *w)
 		traffic_row(w, "Network receive", TG_TRAFFIC_RX, t->net_rx_bytes, b);
 		traffic_row(w, "Network send", TG_TRAFFIC_TX, t->net_tx_bytes, b);
 	}
+	if (tg_panels_ask_for(list, "gpu") && !isnan(t->gpu_util_mean_pct)) {
+		tg_fmt_number(&b[0], t->gpu_util_mean_pct);
+		tg_buf_adds(&b[0], " %");
+		row(w, "GPU busy", b);
+	}
+	if (tg_panels_ask_for(list, "gpu-memory") && !isnan(t->gpu_mem_peak_bytes)) {
+		tg_fmt_bytes(&b[1], t->gpu_mem_peak_bytes);
+		row(w, "GPU memory", b);
+	}
 	for (int i = 0; i < 4; i++)
 		tg_buf_release(&b[i]);
 }

@@ -54,6 +54,99 @@ static struct tg_recording *load(bool with_nfs)
 	return r;
 }
 
+/* Whose a device is, how busy it was, what the job and all have of its memory; each in its half. */
+struct device {
+	const char *name;
+	int64_t in_job, util[2], own[2], used[2];
+};
+
+/* Ten seconds of these, with a cell in the middle: 2.5 s of either half. */
+static void gpus(const struct device *device, size_t n, double util, double memory)
+{
+	static const struct tg_metric of[] = {
+		{ "gpu.in_job", "count", TG_GAUGE, TG_SCOPE_JOB, 0, NULL },
+		{ "gpu.util_pct", "pct", TG_GAUGE, TG_SCOPE_NODE, 0, NULL },
+		{ "gpu.job_memory_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, NULL },
+		{ "gpu.memory_used_bytes", "bytes", TG_GAUGE, TG_SCOPE_NODE, 0, NULL },
+	};
+	enum { OF = TG_ARRAY_SIZE(of), MOST = 3 };
+	struct tg_column columns[MOST * OF] = { 0 };
+	const char *path = run_path("run.tacho");
+	struct tg_recording *r = NULL;
+	struct tg_err err = { 0 };
+	struct tg_totals t;
+	struct tg_writer *w;
+	struct tg_block *b;
+
+	unlink(path);
+	if (n > MOST || tg_writer_open(&w, path, RUN_SESSION, &err) < 0)
+		exit(1);
+	for (size_t i = 0; i < n * OF; i++) {
+		columns[i].metric = &of[i % OF];
+		snprintf(columns[i].instance, sizeof(columns[i].instance), "%s",
+			device[i / OF].name);
+	}
+	tg_writer_table(w, 1, "main", columns, n * OF);
+	b = tg_block_new(1, (uint32_t)(n * OF), 128);
+	for (int tick = 0; tick <= 100; tick++) {
+		int64_t row[MOST * OF];
+
+		for (size_t i = 0; i < n; i++) {
+			const struct device *d = &device[i];
+			int half = tick > 50;
+
+			row[i * OF] = d->in_job;
+			row[i * OF + 1] = d->util[half];
+			row[i * OF + 2] = d->own[half];
+			row[i * OF + 3] = d->used[half];
+		}
+		tg_block_add(b, RUN_T0 + tick * 100 * TG_NS_PER_MS, row);
+	}
+	tg_writer_block(w, b);
+	tg_block_free(b);
+	run_begin(w, 1, 2.5, "\"count\":1");
+	run_end(w, 1, 7.5, "ok");
+	tg_writer_finish(w);
+	if (!T_OK(tg_recording_open(&r, path, &err) == 0))
+		exit(1);
+	T_EQ_I(tg_totals_of(r, &r->span[0], &t), 0);
+	if (isnan(util))
+		T_OK(isnan(t.gpu_util_mean_pct));
+	else
+		T_NEAR(t.gpu_util_mean_pct, util, 1);
+	if (isnan(memory))
+		T_OK(isnan(t.gpu_mem_peak_bytes));
+	else
+		T_NEAR(t.gpu_mem_peak_bytes, memory, 1e-6);
+	tg_recording_close(r);
+}
+
+#define M TG_MISSING
+
+/* pitfalls 26, 32, 33, reports 27, 28: the job's devices, of which some do not say how busy they
+ * are */
+static void test_gpus(void)
+{
+	static const struct device mine = { "GPU1", 1, { 20, 80 }, { 100, 300 }, { 500, 700 } };
+	static const struct device too = { "GPU2", 1, { 40, 0 }, { 250, 10 }, { 300, 60 } };
+	static const struct device others = { "GPU0", 0, { 99, 99 }, { 0, 0 }, { 9000, 9000 } };
+	static const struct device whose = { "GPU0", M, { 99, 99 }, { M, M }, { 9000, 9000 } };
+	static const struct device inside = { "GPU1", 1, { 20, 80 }, { M, M }, { 500, 700 } };
+	static const struct device whole = { "GPU0", 1, { M, M }, { M, M }, { 8000, 8000 } };
+	static const struct device part = { "GPU0-MIG0", 1, { M, M }, { 70, 60 }, { 90, 80 } };
+	static const struct device not = { "GPU0-MIG1", 0, { M, M }, { 0, 0 }, { 5000, 5000 } };
+
+	gpus(&mine, 1, 50, 300);
+	gpus((struct device[]){ others, mine }, 2, 50, 300);
+	/* the peak of one moment, not the sum of peaks */
+	gpus((struct device[]){ others, mine, too }, 3, 35, 350);
+	gpus(&others, 1, NAN, NAN);
+	gpus(&whose, 1, NAN, NAN);
+	/* where processes are not told apart, what is used of the job's devices */
+	gpus((struct device[]){ others, inside }, 2, 50, 700);
+	gpus((struct device[]){ whole, part, not }, 3, NAN, 70);
+}
+
 int main(void)
 {
 	struct tg_recording *r = load(true);
@@ -70,6 +163,7 @@ int main(void)
 	T_EQ_I(tg_totals_of(r, &r->span[0], &t), 0);
 	T_OK(isnan(t.nfs_read_bytes) && isnan(t.nfs_write_bytes));
 	tg_recording_close(r);
+	test_gpus();
 	unlink(run_path("run.tacho"));
 	rmdir(run_dir());
 	return t_done();
