@@ -28,7 +28,7 @@ def comment_of(text, function, python):
 def numbers_in(comment):
     """ "pitfalls 14 and 15, report 13: …" has 14, 15 and R13. """
     found = set()
-    for kind, numbers in re.findall(r"\b(pitfall|report)s? (\d+(?:(?:, | and )\d+)*)", comment):
+    for kind, numbers in re.findall(r"\b(pitfall|report)s? (\d+(?:(?:, | and )\d+)*)", comment.lower()):
         found |= {("R" if kind == "report" else "") + n for n in re.findall(r"\d+", numbers)}
     return found
 

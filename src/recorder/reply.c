@@ -9,10 +9,12 @@
 #include "base/mem.h"
 
 #define LATELY_NS (10 * TG_NS_PER_S)
+#define PSS_NS    (2 * TG_NS_PER_S) /* it comes once a second, while it holds */
 
 static const char *const names[TG_REPLY_VALUES] = {
 	[TG_REPLY_TREE_CPU_NS] = "tree.cpu_ns",
 	[TG_REPLY_TREE_RSS_BYTES] = "tree.rss_bytes",
+	[TG_REPLY_TREE_PSS_BYTES] = "tree.pss_bytes",
 	[TG_REPLY_NODE_BUSY_NS] = "node.cpu_busy_ns",
 	[TG_REPLY_NODE_TOTAL_BYTES] = "node.mem_total_bytes",
 	[TG_REPLY_NODE_UNAVAILABLE_BYTES] = "node.mem_used_bytes",
@@ -71,6 +73,10 @@ void tg_reply_take(struct tg_reply *u, const struct tg_reading *reading)
 	u->t_ns[1] = reading->t_ns;
 	for (int i = 0; i < TG_REPLY_VALUES; i++)
 		u->value[1][i] = u->column[i] < 0 ? TG_MISSING : reading->value[u->column[i]];
+	if (u->value[1][TG_REPLY_TREE_PSS_BYTES] != TG_MISSING) {
+		u->pss_bytes = u->value[1][TG_REPLY_TREE_PSS_BYTES];
+		u->pss_ns = u->t_ns[1];
+	}
 	take_held(u);
 }
 
@@ -78,7 +84,7 @@ void tg_reply_forget(struct tg_reply *u)
 {
 	u->value[1][TG_REPLY_TREE_CPU_NS] = u->value[1][TG_REPLY_TREE_RSS_BYTES] = TG_MISSING;
 	u->value[1][TG_REPLY_LIMIT_BYTES] = TG_MISSING;
-	u->held_ns = 0;
+	u->held_ns = u->pss_ns = 0;
 }
 
 /* ns of CPU per ns, between the last two readings; NAN when that is unknown. */
@@ -94,6 +100,15 @@ static double rate(const struct tg_reply *u, enum tg_reply_value what)
 static int64_t now_value(const struct tg_reply *u, enum tg_reply_value what)
 {
 	return u->t_ns[1] ? u->value[1][what] : TG_MISSING;
+}
+
+/* PSS, as an ipykernel says; where that is not known now, RSS, which has shared pages twice. */
+static int64_t memory_of_tree(const struct tg_reply *u)
+{
+	int64_t rss = now_value(u, TG_REPLY_TREE_RSS_BYTES);
+	bool known = u->pss_ns && u->t_ns[1] - u->pss_ns < PSS_NS;
+
+	return known && rss != TG_MISSING ? TG_MIN(u->pss_bytes, rss) : rss;
 }
 
 static void add_int(struct tg_jw *w, const char *key, int64_t v)
@@ -145,8 +160,7 @@ void tg_reply_json(const struct tg_reply *u, int64_t n, pid_t root, const struct
 	if (root > 0)
 		tg_jw_kint(&w, "pid", root);
 	add_fixed(&w, "kernel_cpu", 100.0 * rate(u, TG_REPLY_TREE_CPU_NS));
-	/* the sum of RSS: a page that processes share counts once in each, other than in PSS */
-	add_int(&w, "kernel_memory", now_value(u, TG_REPLY_TREE_RSS_BYTES));
+	add_int(&w, "kernel_memory", memory_of_tree(u));
 	if (cpus > 0) {
 		tg_jw_kint(&w, "cpu_count", cpus);
 		/* /proc/stat moves in ticks: a short interval can seem to hold more than there is

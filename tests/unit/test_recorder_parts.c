@@ -382,7 +382,10 @@ static void test_watch(void)
 	tg_watch_release(&a);
 }
 
-/* The answer to usage: what is unknown is left out, also before there is a rate. */
+/*
+ * The answer to usage: what is unknown is left out, also before there is a rate. Report 13: memory
+ * is PSS, in which forked workers count once.
+ */
 static void test_reply(void)
 {
 	static const struct tg_metric m[] = {
@@ -391,9 +394,10 @@ static void test_reply(void)
 		{ "node.cpu_busy_ns", "ns", TG_COUNTER, TG_SCOPE_NODE, 0, "" },
 		{ "node.mem_total_bytes", "bytes", TG_GAUGE, TG_SCOPE_NODE, 0, "" },
 		{ "node.mem_used_bytes", "bytes", TG_GAUGE, TG_SCOPE_NODE, 0, "" },
+		{ "tree.pss_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, "" },
 	};
 	struct tg_column column[TG_ARRAY_SIZE(m)] = { 0 };
-	int64_t value[TG_ARRAY_SIZE(m)] = { 5, 4096, 7, 1000, TG_MISSING };
+	int64_t value[TG_ARRAY_SIZE(m)] = { 5, 4096, 7, 1000, TG_MISSING, TG_MISSING };
 	struct tg_reading reading = { .t_ns = TG_NS_PER_S,
 		.column = column,
 		.value = value,
@@ -438,6 +442,20 @@ static void test_reply(void)
 	tg_reply_take(&u, &reading);
 	tg_reply_json(&u, 3, 12, &none, &out);
 	T_OK(!strstr(out.data, "kernel_cpu") && !strstr(out.data, "host_cpu_percent"));
+	/* PSS comes with one reading of some, and not for ever; it is RSS when that is less */
+	for (int i = 0; i < 4; i++) {
+		static const char *const want[] = { "\"kernel_memory\":1024,",
+			"\"kernel_memory\":1024,", "\"kernel_memory\":512,",
+			"\"kernel_memory\":4096," };
+
+		tg_buf_clear(&out);
+		reading.t_ns += (i == 3 ? 20 : 1) * TG_NS_PER_S / 10;
+		value[1] = i == 2 ? 512 : 4096;
+		value[5] = i ? TG_MISSING : 1024;
+		tg_reply_take(&u, &reading);
+		tg_reply_json(&u, 3, 12, &none, &out);
+		T_OK(strstr(out.data, want[i]) != NULL);
+	}
 	tg_buf_release(&out);
 }
 
