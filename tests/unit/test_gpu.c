@@ -113,7 +113,10 @@ static bool wait_for(struct gpus *g, const char *metric, bool there, const char 
 
 #define IS(metric, instance, want) T_EQ_I(gpu(&g, metric, instance), want)
 
-/* 26, 30, 31, 33: values, two GPUs in their own order, and never another job's processes */
+/*
+ * pitfalls 30, 31 and 33, reports 26 and 27: values, energy from its counter, the newest sample of
+ * a process, two GPUs in their own order, and never another job's processes
+ */
 static void test_values(void)
 {
 	for (int age = 1; age <= 3; age++) {
@@ -151,7 +154,7 @@ static void test_values(void)
 	}
 }
 
-/* 12: what one process uses is not known: then the sum is not, either */
+/* pitfall 12: what one process uses is not known: then the sum is not, either */
 static void test_unknown_memory(void)
 {
 	struct gpus g;
@@ -165,7 +168,7 @@ static void test_unknown_memory(void)
 	end(&g);
 }
 
-/* 13: numbers of another PID namespace could be anybody's */
+/* pitfalls 13 and 31, report 26: numbers of another PID namespace could be anybody's */
 static void test_namespace(void)
 {
 	struct gpus g;
@@ -189,7 +192,7 @@ static void test_namespace(void)
 	end(&g);
 }
 
-/* 28, 32: of a divided device the use is not available, which is not 0 */
+/* pitfall 32, report 28: of a divided device the use is not available, which is not 0 */
 static void test_mig(void)
 {
 	struct gpus g;
@@ -252,7 +255,8 @@ static bool runs(pid_t pid)
 	return readlink(path, exe, sizeof(exe)) > 0; /* not of a zombie */
 }
 
-/* 30: a call that hangs stops GPU values only; the helper ends when it is not wanted any more */
+/* pitfall 30: a call that hangs stops GPU values only; the helper ends when it is not wanted any
+ * more */
 static void test_hang(void)
 {
 	struct gpus g;
@@ -350,7 +354,7 @@ static const char *visible(const char *list, const char *order, bool mixed)
 	return shown;
 }
 
-/* 27, 33: CUDA's numbers are by PCI address, or unknown; UUIDs are exact */
+/* pitfall 33, report 27: CUDA's numbers are by PCI address, or unknown; UUIDs are exact */
 static void test_visible(void)
 {
 	static const struct {

@@ -16,7 +16,7 @@
 #define INTEL  "0000:00:02.0"
 #define INTEL2 "0000:04:00.0"
 
-/* 34: what sleeps is not read, what cannot be read is missing, connectors are no cards */
+/* pitfall 34: what sleeps is not read, what cannot be read is missing, connectors are no cards */
 static void test_amdgpu(void)
 {
 	struct copy c = copy_of("amd");
@@ -49,7 +49,7 @@ static void test_amdgpu(void)
 	copy_remove(&c);
 }
 
-/* 29, 34: each client of each device once, however many descriptors it has */
+/* pitfall 34, report 29: each client of each device once, however many descriptors it has */
 static void test_clients(void)
 {
 	struct tg_sampler *s = sampler_of("amd", 700);
@@ -76,7 +76,7 @@ static void test_clients(void)
 	tg_sampler_free(s);
 }
 
-/* 30: xe counts cycles; half of all that passed are half of the time */
+/* pitfall 34, report 30: xe counts cycles; half of all that passed are half of the time */
 static void test_cycles(void)
 {
 	struct copy c = copy_of("amd");
@@ -97,7 +97,8 @@ static void test_cycles(void)
 	copy_remove(&c);
 }
 
-/* 34: a counter that falls for a moment is waited for; a client that is gone leaves its time */
+/* pitfall 34: a counter that falls for a moment is waited for; a client that is gone leaves its
+ * time */
 static void test_regress(void)
 {
 	struct copy c = copy_of("amd");

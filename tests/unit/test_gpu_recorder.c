@@ -104,7 +104,7 @@ static void test_recorded(void)
 	free(socket);
 }
 
-/* 30: a driver that hangs stops nothing else */
+/* pitfall 30: a driver that hangs stops nothing else */
 static void test_hung(void)
 {
 	struct tg_mark *m;

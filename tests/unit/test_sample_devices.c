@@ -12,7 +12,10 @@
 
 #include "base/mem.h"
 
-/* 25: each superblock once, whatever it is mounted by and however often */
+/*
+ * pitfall 25, reports 22 and 23: each superblock once, whatever it is mounted by and however often;
+ * 8 numbers of an operation or 9, a name that has lines, udp and rdma
+ */
 static void test_nfs(void)
 {
 	struct tg_sampler *s = sampler_of("cluster", 600);
@@ -112,7 +115,7 @@ static void test_nfs_comes_and_goes(void)
 	tg_sampler_free(s);
 }
 
-/* 26: wherever the version has them; a sum over two mounts of one file system */
+/* pitfall 26: wherever the version has them; a sum over two mounts of one file system */
 static void test_lustre(const char *where)
 {
 	struct copy c = copy_of("cluster");
@@ -148,7 +151,7 @@ static void test_lustre(const char *where)
 	copy_remove(&c);
 }
 
-/* 24: cleared statistics are shown as they are; a mount that is gone is missing */
+/* pitfall 24: cleared statistics are shown as they are; a mount that is gone is missing */
 static void test_lustre_changes(void)
 {
 	struct copy c = copy_of("cluster");
@@ -182,7 +185,7 @@ static void test_lustre_changes(void)
 	copy_remove(&c);
 }
 
-/* 28: words of four octets, whatever the lanes; only ports that are up */
+/* pitfall 28, report 24: words of four octets, whatever the lanes; only ports that are up */
 static void test_infiniband(void)
 {
 	struct copy c = copy_of("cluster");
@@ -218,7 +221,8 @@ static void test_infiniband(void)
 	copy_remove(&c);
 }
 
-/* 29: packages and nothing else are added up; where a counter begins anew, the sum goes on */
+/* pitfall 29, report 25: packages and nothing else are added up; where a counter begins anew, the
+ * sum goes on */
 static void test_energy(void)
 {
 	struct copy c = copy_of("cluster");
@@ -284,7 +288,7 @@ static void test_energy_of_amd(void)
 	copy_remove(&c);
 }
 
-/* 12: what only root may read is denied, and said so. */
+/* pitfalls 12 and 29: what only root may read is denied, and said so. */
 static void test_denied(const char *shut, const char *source, const char *want)
 {
 	struct copy c = copy_of("cluster");

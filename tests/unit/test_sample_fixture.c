@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 
+/* pitfall 21, reports 20 and 21: storage, calls and what was cancelled are told apart */
 static void test_container(void)
 {
 	struct tg_sampler *s = sampler_of("container_v2", 100);
@@ -168,7 +169,7 @@ static void test_cgroup_moves(void)
 	copy_remove(&c);
 }
 
-/* 23, 27: what passes several layers counts once */
+/* pitfalls 23 and 27, report 19: what passes several layers counts once */
 static void test_devices(void)
 {
 	struct tg_sampler *s = sampler_of("workstation", 500);
@@ -189,7 +190,8 @@ static void test_devices(void)
 	tg_sampler_free(s);
 }
 
-/* 23: where a disk of several paths counts for itself, its paths are left out, whatever comes first
+/* pitfall 23: where a disk of several paths counts for itself, its paths are left out, whatever
+ * comes first
  */
 static void test_paths(void)
 {
@@ -210,8 +212,8 @@ static void test_paths(void)
 }
 
 /*
- * 27: in a container there is no device: its veths are what it has. An inner bridge and its port
- * are not, nor a VLAN or a bond, which stand on those.
+ * pitfall 27: in a container there is no device: its veths are what it has. An inner bridge and its
+ * port are not, nor a VLAN or a bond, which stand on those.
  */
 static void test_container_in_container(void)
 {
@@ -262,7 +264,8 @@ static void test_hotplug(void)
 	copy_remove(&c);
 }
 
-/* 24: a counter that was reset is shown as it is; a device that is gone is missing, not 0 */
+/* pitfall 24: a counter that was reset is shown as it is; a device that is gone is missing, not 0
+ */
 static void test_resets(void)
 {
 	struct copy c = copy_of("workstation");

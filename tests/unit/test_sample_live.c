@@ -126,6 +126,38 @@ static pid_t spawn_worker(int ms, int64_t bytes, bool stops)
 	_exit(0);
 }
 
+static void write_shmem(void)
+{
+	static char block[1 << 20];
+	int fd = memfd_create("test", MFD_CLOEXEC); /* a file of a tmpfs that has no folder */
+
+	for (int i = 0; i < 16; i++)
+		if (fd < 0 || write(fd, block, sizeof(block)) < 0)
+			_exit(98);
+	stop();
+}
+
+/* report 32: what goes to a file system in memory goes to no disk, and is in calls all the same */
+static void test_tmpfs(void)
+{
+	struct child c = start(write_shmem);
+	struct tg_sampler *s = live_sampler(c.pid);
+	struct tg_reading r;
+	int64_t written[2], calls[2];
+
+	for (int i = 0; i < 2; i++) {
+		tg_sampler_read(s, TG_READ_REFRESH, &r);
+		written[i] = column(&r, "tree.write_bytes", "");
+		calls[i] = column(&r, "tree.wchar_bytes", "");
+		if (i == 0)
+			go(&c);
+	}
+	T_NEAR((double)(calls[1] - calls[0]), 16.0 * MB, 4096); /* it also says that it has */
+	T_EQ_I(written[1] - written[0], 0);
+	finish(&c);
+	tg_sampler_free(s);
+}
+
 static void wait_for(pid_t pid)
 {
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -839,6 +871,7 @@ int main(void)
 	signal(SIGPIPE, SIG_IGN);
 	test_burner();
 	test_kilohertz();
+	test_tmpfs();
 	test_children(waited_unseen, 1, "waited for before any reading");
 	test_children(waited_seen, 2, "seen alive, then waited for");
 	test_children(ignored_seen, 2, "seen alive, then reaped by the kernel");

@@ -123,8 +123,8 @@ static void gpus(const struct device *device, size_t n, double util, double memo
 
 #define M TG_MISSING
 
-/* pitfalls 26, 32, 33, reports 27, 28: the job's devices, of which some do not say how busy they
- * are */
+/* pitfalls 32 and 33, reports 26, 27 and 28: the job's devices, of which some do not say how busy
+ * they are */
 static void test_gpus(void)
 {
 	static const struct device mine = { "GPU1", 1, { 20, 80 }, { 100, 300 }, { 500, 700 } };
