@@ -37,6 +37,24 @@ int tg_env_open(const struct tg_env *env, const char *fmt, ...)
 	return open_path(env, path, n);
 }
 
+int tg_env_each(const struct tg_env *env, int (*each)(void *ctx, const char *name), void *ctx,
+	const char *fmt, ...)
+{
+	char path[PATH_ROOM];
+	va_list ap;
+	int fd, r;
+
+	va_start(ap, fmt);
+	fd = vsnprintf(path, sizeof(path), fmt, ap);
+	va_end(ap);
+	fd = open_path(env, path, fd);
+	if (fd < 0)
+		return fd;
+	r = tg_entries_each(fd, each, ctx);
+	close(fd);
+	return r;
+}
+
 ssize_t tg_env_read(struct tg_env *env, const char *fmt, ...)
 {
 	char path[PATH_ROOM];

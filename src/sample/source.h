@@ -110,6 +110,10 @@ size_t tg_out_instance(struct tg_out *out, const char *name);
 int tg_env_open(const struct tg_env *env, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* tg_entries_each() of a folder below the root; -errno as well when it cannot be opened. */
+int tg_env_each(const struct tg_env *env, int (*each)(void *ctx, const char *name), void *ctx,
+	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
 /* Read a whole file into env->text. Returns its length or -errno. */
 ssize_t tg_env_read(struct tg_env *env, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

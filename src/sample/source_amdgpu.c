@@ -75,7 +75,7 @@ static int one_card(void *ctx, const char *entry)
 	struct amdgpu *a = ctx;
 	char folder[80];
 	struct card c = { .status_fd = -1 };
-	int dir, some = 0;
+	int some = 0;
 
 	/* "card0", and not "card0-HDMI-A-1" */
 	if (strncmp(entry, "card", 4) != 0 || strspn(entry + 4, "0123456789") != strlen(entry + 4))
@@ -92,11 +92,7 @@ static int one_card(void *ctx, const char *entry)
 	TG_GROW(a->card, a->n + 1, a->cap);
 	a->card[a->n++] = c;
 	a->folder = folder;
-	dir = tg_env_open(a->env, "%s/hwmon", folder);
-	if (dir >= 0) {
-		tg_entries_each(dir, one_hwmon, a);
-		close(dir);
-	}
+	tg_env_each(a->env, one_hwmon, a, "%s/hwmon", folder);
 	return 0;
 }
 
@@ -118,13 +114,9 @@ static void close_amdgpu(void *state)
 static int open_amdgpu(struct tg_env *env, void **state, char *why, size_t why_size)
 {
 	struct amdgpu *a = tg_xcalloc(1, sizeof(*a));
-	int dir = tg_env_open(env, CARDS);
 
 	a->env = env;
-	if (dir >= 0) {
-		tg_entries_each(dir, one_card, a);
-		close(dir);
-	}
+	tg_env_each(env, one_card, a, CARDS);
 	if (!a->n) {
 		close_amdgpu(a);
 		snprintf(why, why_size, "there is no GPU with AMD's driver amdgpu");

@@ -78,7 +78,7 @@ static int found(void *ctx, const char *name)
 static bool is_whole(const struct tg_env *env, const char *name)
 {
 	char sysfs[64];
-	int dir, r;
+	int dir;
 
 	if (is_made_of_others(name))
 		return false;
@@ -89,12 +89,7 @@ static bool is_whole(const struct tg_env *env, const char *name)
 	if (dir < 0)
 		return false; /* a partition has no folder there */
 	close(dir);
-	dir = tg_env_open(env, "sys/block/%s/slaves", sysfs);
-	if (dir < 0)
-		return true;
-	r = tg_entries_each(dir, found, NULL);
-	close(dir);
-	return r == 0;
+	return tg_env_each(env, found, NULL, "sys/block/%s/slaves", sysfs) <= 0;
 }
 
 static int open_disk(struct tg_env *env, void **state, char *why, size_t why_size)

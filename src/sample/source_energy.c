@@ -151,7 +151,6 @@ static int one_hwmon(void *ctx, const char *entry)
 {
 	struct energy *e = ctx;
 	char folder[128], name[24];
-	int dir;
 
 	if (strlen(entry) > 40)
 		return 0;
@@ -159,23 +158,9 @@ static int one_hwmon(void *ctx, const char *entry)
 	if (!read_word(e->env, folder, "name", name, sizeof(name)) ||
 		strcmp(name, "amd_energy") != 0)
 		return 0;
-	dir = tg_env_open(e->env, "%s", folder);
-	if (dir < 0)
-		return 0;
 	e->folder = folder;
-	tg_entries_each(dir, one_label, e);
-	close(dir);
+	tg_env_each(e->env, one_label, e, "%s", folder);
 	return 0;
-}
-
-static void find(struct energy *e, const char *folder, int (*each)(void *ctx, const char *entry))
-{
-	int dir = tg_env_open(e->env, "%s", folder);
-
-	if (dir < 0)
-		return;
-	tg_entries_each(dir, each, e);
-	close(dir);
 }
 
 static void close_energy(void *state)
@@ -194,9 +179,9 @@ static int open_energy(struct tg_env *env, void **state, char *why, size_t why_s
 	bool denied;
 
 	e->env = env;
-	find(e, POWERCAP, one_powercap);
+	tg_env_each(env, one_powercap, e, POWERCAP);
 	if (!e->n)
-		find(e, HWMON, one_hwmon);
+		tg_env_each(env, one_hwmon, e, HWMON);
 	if (e->n) {
 		*state = e;
 		return 0;

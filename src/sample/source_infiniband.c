@@ -4,7 +4,6 @@
  * adapter for each number. What goes this way passes by the network interfaces of source net.
  */
 #include <errno.h>
-#include <unistd.h>
 
 #include "sample/procfs.h"
 #include "sample/sampler.h"
@@ -101,13 +100,9 @@ static int one_port(void *ctx, const char *port)
 static int one_device(void *ctx, const char *device)
 {
 	struct reading *r = ctx;
-	int dir = tg_env_open(r->env, CLASS "/%s/ports", device);
 
-	if (dir < 0)
-		return 0;
 	r->device = device;
-	tg_entries_each(dir, one_port, r);
-	close(dir);
+	tg_env_each(r->env, one_port, r, CLASS "/%s/ports", device);
 	return 0;
 }
 
@@ -115,13 +110,9 @@ static int one_device(void *ctx, const char *device)
 static int each_device(struct tg_env *env, struct tg_out *out)
 {
 	struct reading r = { .env = env, .out = out };
-	int dir = tg_env_open(env, CLASS);
+	int rc = tg_env_each(env, one_device, &r, CLASS);
 
-	if (dir < 0)
-		return dir;
-	tg_entries_each(dir, one_device, &r);
-	close(dir);
-	return r.active;
+	return rc < 0 ? rc : r.active;
 }
 
 static int open_infiniband(struct tg_env *env, void **state, char *why, size_t why_size)

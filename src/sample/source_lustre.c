@@ -137,14 +137,11 @@ static struct reading each_mount(struct tg_env *env, struct tg_out *out)
 	struct reading r = { .env = env, .out = out };
 
 	for (size_t i = 0; i < TG_ARRAY_SIZE(folders) && !r.mounts; i++) {
-		int dir = tg_env_open(env, "%s", folders[i]);
+		int rc;
 
-		r.denied += dir == -EACCES || dir == -EPERM;
-		if (dir < 0)
-			continue;
 		r.folder = folders[i];
-		tg_entries_each(dir, one_mount, &r);
-		close(dir);
+		rc = tg_env_each(env, one_mount, &r, "%s", folders[i]);
+		r.denied += rc == -EACCES || rc == -EPERM;
 	}
 	return r;
 }
