@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include "sample/procfs.h"
+#include "sample/sampler.h"
 #include "sample/source.h"
+
+#include "base/clock.h"
 
 #include "base/mem.h"
 
@@ -53,6 +56,19 @@ int tg_env_each(const struct tg_env *env, int (*each)(void *ctx, const char *nam
 	r = tg_entries_each(fd, each, ctx);
 	close(fd);
 	return r;
+}
+
+void tg_env_note(const struct tg_env *env, const char *fmt, ...)
+{
+	char text[400];
+	va_list ap;
+
+	if (!env->hooks || !env->hooks->note)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	env->hooks->note(env->hooks->ctx, tg_mono_ns(), text);
 }
 
 ssize_t tg_env_read(struct tg_env *env, const char *fmt, ...)

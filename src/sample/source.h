@@ -114,6 +114,10 @@ int tg_env_open(const struct tg_env *env, const char *fmt, ...)
 int tg_env_each(const struct tg_env *env, int (*each)(void *ctx, const char *name), void *ctx,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
+/* Tell people who read the recording; a sentence without its stop. */
+void tg_env_note(const struct tg_env *env, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* Read a whole file into env->text. Returns its length or -errno. */
 ssize_t tg_env_read(struct tg_env *env, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

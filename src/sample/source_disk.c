@@ -8,13 +8,17 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "sample/mounts.h"
 #include "sample/names.h"
 #include "sample/procfs.h"
+#include "sample/sampler.h"
 #include "sample/source.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
 
+#define DISKS_TOLD   32
 #define SECTOR_BYTES 512 /* in diskstats always, whatever the device's own are */
 
 enum { READ, WRITE, READ_OPS, WRITE_OPS, BUSY };
@@ -35,6 +39,7 @@ static const struct tg_metric metrics[] = {
 struct disk {
 	int fd;
 	struct tg_names known; /* with the answer to: is it to be counted? */
+	pid_t told; /* the root whose mount points were noted; -1: none yet */
 };
 
 /* Skip a letter-and-number pair such as "c12"; NULL when that is not what follows. */
@@ -103,6 +108,7 @@ static int open_disk(struct tg_env *env, void **state, char *why, size_t why_siz
 	}
 	d = tg_xcalloc(1, sizeof(*d));
 	d->fd = fd;
+	d->told = -1;
 	*state = d;
 	return 0;
 }
@@ -124,6 +130,48 @@ static void put(struct tg_out *out, const char *name, const struct tg_disk_line 
 	give(out, i, BUSY, line->busy_ms * TG_NS_PER_MS);
 }
 
+/* The mount points that stand on one disk: "/, /home". */
+struct title {
+	char disk[TG_INSTANCE_MAX];
+	struct tg_buf points;
+};
+
+struct titles {
+	struct title title[DISKS_TOLD];
+	size_t n;
+};
+
+static void add_point(void *ctx, const char *disk, const char *point)
+{
+	struct titles *t = ctx;
+	size_t i = 0;
+
+	while (i < t->n && strcmp(t->title[i].disk, disk) != 0)
+		i++;
+	if (i == DISKS_TOLD || strlen(disk) >= sizeof(t->title[i].disk))
+		return;
+	if (i == t->n)
+		snprintf(t->title[t->n++].disk, sizeof(t->title[i].disk), "%s", disk);
+	tg_buf_addf(&t->title[i].points, "%s%s", t->title[i].points.len ? ", " : "", point);
+}
+
+/* Names of disks mean little to who knows folders. Once for each root, as mounts were then. */
+static void tell_mounts(struct disk *d, struct tg_env *env)
+{
+	struct titles *t;
+
+	if (d->told == env->root || !env->hooks || !env->hooks->note)
+		return;
+	d->told = env->root;
+	t = tg_xcalloc(1, sizeof(*t));
+	tg_mounts_each(env, add_point, t);
+	for (size_t i = 0; i < t->n; i++) {
+		tg_env_note(env, "Disk %s has %.300s", t->title[i].disk, t->title[i].points.data);
+		tg_buf_release(&t->title[i].points);
+	}
+	free(t);
+}
+
 static void read_disk(void *state, struct tg_env *env, struct tg_out *out)
 {
 	struct disk *d = state;
@@ -131,6 +179,7 @@ static void read_disk(void *state, struct tg_env *env, struct tg_out *out)
 	char disk[sizeof(line.name)];
 	struct tg_cursor s;
 
+	tell_mounts(d, env);
 	if (tg_text_pread(env->text, d->fd) <= 0)
 		return;
 	s = tg_cursor_of(env->text->data, env->text->len);

@@ -8,7 +8,6 @@
  * machine: in a PID namespace of its own nothing is matched, or it could be another's.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -95,22 +94,6 @@ struct gpu {
 	char told[TG_GPU_DEVICES][96]; /* UUIDs that were noted */
 };
 
-static void note(const struct tg_env *env, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void note(const struct tg_env *env, const char *fmt, ...)
-{
-	char text[400];
-	va_list ap;
-
-	if (!env->hooks->note)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	env->hooks->note(env->hooks->ctx, tg_mono_ns(), text);
-}
-
 /* ---- the helper ---- */
 
 static void start(struct gpu *g, const struct tg_env *env)
@@ -124,7 +107,7 @@ static void start(struct gpu *g, const struct tg_env *env)
 	g->n_new = 0;
 	g->fd = env->hooks->start_gpu(env->hooks->ctx);
 	if (g->fd < 0)
-		note(env, "GPU values are missing: the helper cannot be started: %s",
+		tg_env_note(env, "GPU values are missing: the helper cannot be started: %s",
 			strerror(-g->fd));
 }
 
@@ -135,7 +118,7 @@ static void stop(struct gpu *g, const struct tg_env *env, const char *why)
 	g->fd = -1;
 	g->n = 0;
 	g->visible_to = -1;
-	note(env, "GPU values are missing: %s%s", why,
+	tg_env_note(env, "GPU values are missing: %s%s", why,
 		g->starts < STARTS ? "; another try follows" : "");
 }
 
@@ -189,7 +172,7 @@ static void tell_devices(struct gpu *g, const struct tg_env *env)
 		if (!strcmp(g->told[i], d->uuid))
 			continue;
 		memcpy(g->told[i], d->uuid, sizeof(g->told[i]));
-		note(env, "%s is %s, %s", d->name, d->model, d->uuid);
+		tg_env_note(env, "%s is %s, %s", d->name, d->model, d->uuid);
 	}
 }
 

@@ -415,7 +415,7 @@ static void test_two_starters(void)
 	}
 	wait_ended(file, &c);
 	T_EQ_I(c.n_sessions, 1);
-	T_EQ_I(count(c.events.data, "\"ev\":\"note\""), STARTERS * NOTES);
+	T_EQ_I(count(c.events.data, "\"text\":\"note "), STARTERS * NOTES);
 	for (int k = 0; k < STARTERS; k++) {
 		snprintf(text, sizeof(text), "\"note %d.%d\"", k, NOTES - 1);
 		T_EQ_I(count(c.events.data, text), 1);

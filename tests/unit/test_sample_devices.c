@@ -115,6 +115,61 @@ static void test_nfs_comes_and_goes(void)
 	tg_sampler_free(s);
 }
 
+static void keep_note(void *ctx, int64_t t_ns, const char *text)
+{
+	(void)t_ns;
+	tg_buf_addf(ctx, "%s\n", text);
+}
+
+/*
+ * pitfall 23: which mount points are on which disk: dm on md on partitions, a partition, a whole
+ * disk; a bind mount once, what has no device not, and a loop of devices ends
+ */
+static void test_mounts(void)
+{
+	static const char mountinfo[] = "20 1 252:0 / / rw - ext4 /dev/dm-0 rw\n"
+					"21 20 252:0 /srv/x /x rw - ext4 /dev/dm-0 rw\n"
+					"22 20 8:2 /boot /mnt/boot rw - ext4 /dev/sda2 rw\n"
+					"23 20 8:2 / /boot rw - ext4 /dev/sda2 rw\n"
+					"24 20 8:32 / /my\\040data rw - xfs /dev/sdc rw\n"
+					"25 20 0:44 / /home rw - nfs4 server:/home rw\n"
+					"26 20 252:7 / /odd rw - ext4 /dev/dm-7 rw\n"
+					"27 20 7:0 / /gone rw - squashfs /dev/loop0 rw\n";
+	struct copy c = copy_of("workstation");
+	struct tg_buf notes = TG_BUF_INIT;
+	struct tg_sampler_options options = { .root = 500,
+		.hooks = { .note = keep_note, .ctx = &notes } };
+	struct tg_sampler *s = NULL;
+	struct tg_reading r;
+
+	put_file(&c, "proc/500/mountinfo", mountinfo, strlen(mountinfo));
+	run(&c, "mkdir -p sys/dev/block sys/devices && cd sys/devices && "
+		"add() { mkdir -p $1/slaves && echo $2 >$1/dev && "
+		"ln -s ../../devices/$1 ../dev/block/$2; } && "
+		"add a/block/sda 8:0 && add a/block/sda/sda1 8:1 && add a/block/sda/sda2 8:2 && "
+		"echo 1 >a/block/sda/sda1/partition && echo 2 >a/block/sda/sda2/partition && "
+		"add b/block/sdb 8:16 && add c/block/sdc 8:32 && add v/block/md0 9:0 && "
+		"add v/block/dm-0 252:0 && add v/block/dm-7 252:7 && cd v/block && "
+		"ln -s ../../../../a/block/sda/sda1 md0/slaves/sda1 && "
+		"ln -s ../../../../b/block/sdb md0/slaves/sdb && "
+		"ln -s ../../md0 dm-0/slaves/md0 && ln -s ../../dm-7 dm-7/slaves/dm-7");
+	options.root_fd = open(c.folder, O_RDONLY | O_DIRECTORY);
+	T_EQ_I(tg_sampler_new(&s, &options, NULL), 0);
+	close(options.root_fd);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	/* disks of an array come in any order */
+	T_OK(strstr(notes.data, "Disk sda has /, /boot\n") != NULL);
+	T_OK(strstr(notes.data, "Disk sdb has /\n") != NULL);
+	T_OK(strstr(notes.data, "Disk sdc has /my data\n") != NULL);
+	T_EQ_I(notes.len, strlen("Disk sda has /, /boot\nDisk sdb has /\nDisk sdc has /my data\n"));
+	tg_buf_clear(&notes);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(notes.len, 0); /* once */
+	tg_sampler_free(s);
+	tg_buf_release(&notes);
+	copy_remove(&c);
+}
+
 /* pitfall 26: wherever the version has them; a sum over two mounts of one file system */
 static void test_lustre(const char *where)
 {
@@ -338,6 +393,7 @@ static void test_names(void)
 int main(void)
 {
 	test_nfs();
+	test_mounts();
 	test_nfs_comes_and_goes();
 	test_lustre("sys/kernel/debug");
 	test_lustre("proc/fs");
