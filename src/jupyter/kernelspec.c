@@ -134,26 +134,29 @@ static bool is_ours(const struct tg_kernelspec *s)
 	       !strcmp(s->argv[3], "kernel");
 }
 
+/* The folder of the kernel behind one of ours, which the caller frees; NULL: none is named. */
+static char *behind(const struct tg_kernelspec *ours)
+{
+	for (size_t i = 2; i + 1 < ours->n_argv && strcmp(ours->argv[i], "--") != 0; i++)
+		if (!strcmp(ours->argv[i], "--spec"))
+			return tg_xstrdup(ours->argv[i + 1]);
+	return NULL;
+}
+
 int tg_kernelspec_read(struct tg_kernelspec *s, const char *dir, struct tg_err *err)
 {
 	int ret = read_one(s, dir, err);
 
 	for (int depth = 0; !ret && is_ours(s); depth++) {
-		struct tg_kernelspec ours = *s;
-		const char *behind = NULL;
+		char *next = depth < TG_KERNELSPEC_DEPTH_MAX ? behind(s) : NULL;
 
-		for (size_t i = 2; i + 1 < ours.n_argv && !behind && strcmp(ours.argv[i], "--");
-			i++)
-			if (!strcmp(ours.argv[i], "--spec"))
-				behind = ours.argv[i + 1];
-		*s = (struct tg_kernelspec){ 0 };
-		if (behind && depth < TG_KERNELSPEC_DEPTH_MAX)
-			ret = read_one(s, behind, err);
-		else
-			ret = tg_err_set(err, -ELOOP,
+		if (!next)
+			return tg_err_set(err, -ELOOP,
 				"%s is a kernel of tachograph itself: name the kernel behind it",
-				ours.dir);
-		tg_kernelspec_release(&ours);
+				s->dir);
+		tg_kernelspec_release(s);
+		ret = read_one(s, next, err);
+		free(next);
 	}
 	return ret;
 }

@@ -152,7 +152,7 @@ static void test_no_room(const char *runtime)
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
-		if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		if (unshare(CLONE_NEWNS) || mount("none", "/", "", MS_REC | MS_PRIVATE, ""))
 			_exit(2);
 		for (int i = 0; i < 2; i++) {
 			struct tg_buf b = TG_BUF_INIT;

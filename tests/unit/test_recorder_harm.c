@@ -294,7 +294,7 @@ static void test_full_disk(void)
 	struct tg_mark *m;
 
 	T_EQ_I(mkdir(small, 0700), 0);
-	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "", MS_REC | MS_PRIVATE, "") < 0 ||
 		mount("tmpfs", small, "tmpfs", 0, "size=64k,nr_inodes=5") < 0) {
 		T_SKIP("a full disk", "no mount namespace for us");
 		goto out;
