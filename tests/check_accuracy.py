@@ -21,7 +21,7 @@ def comment_of(text, function, python):
     if python:
         m = re.search(rf'^def {function}\([^\n]*\n( +"""(?:.|\n)*?""")?', text, re.M)
         return m and (m[1] or "")
-    m = re.search(rf"(/\*(?:(?!\*/)(?:.|\n))*\*/\n)?static void \*?{function}\(", text)
+    m = re.search(rf"(/\*(?:(?!\*/)(?:.|\n))*\*/\n)?static (?:void|bool) \*?{function}\(", text)
     return m and (m[1] or "")
 
 

@@ -61,7 +61,7 @@ static const struct {
 	{ "0::/..b/a\n", V2("/", "/mnt"), "cpu", "/mnt/..b/a", false },
 };
 
-/* 19: each controller by itself, from /proc/PID/cgroup and mountinfo */
+/* pitfall 19: each controller by itself, from /proc/PID/cgroup and mountinfo */
 static void test_places(void)
 {
 	for (size_t i = 0; i < TG_ARRAY_SIZE(place); i++) {
@@ -97,8 +97,8 @@ static void put(const struct copy *c, const char *path, const char *text)
 }
 
 /*
- * 1, report 17: of 1.5 cores allowed, 1.5 is all; what is least holds: machine, cpuset, affinity,
- * quota. Report 16: a cpuset counts as its cores, not as those of the machine.
+ * pitfall 1, report 17: of 1.5 cores allowed, 1.5 is all; what is least holds: machine, cpuset,
+ * affinity, quota. Report 16: a cpuset counts as its cores, not as those of the machine.
  */
 static void test_cores(void)
 {
@@ -128,8 +128,8 @@ static void test_cores(void)
 }
 
 /*
- * 19, report 14: the least of all groups above, memory.high as well. What cannot be seen from a
- * container's mount is told by version 1 itself.
+ * pitfall 19, report 14: the least of all groups above, memory.high as well. What cannot be seen
+ * from a container's mount is told by version 1 itself.
  */
 static void test_memory_limit(void)
 {
@@ -161,7 +161,7 @@ static void test_memory_limit(void)
 	copy_remove(&c);
 }
 
-/* 19, report 18: raw and working set and cache; working is not only what is anonymous */
+/* pitfall 19, report 18: raw and working set and cache; working is not only what is anonymous */
 static void test_memory_use(void)
 {
 	struct tg_sampler *s = sampler_of("container_v2", 100);
@@ -184,7 +184,7 @@ static void test_memory_use(void)
 	tg_sampler_free(s);
 }
 
-/* 1: who has the quota is throttled: here a group above, and the own one says 0 */
+/* pitfall 1: who has the quota is throttled: here a group above, and the own one says 0 */
 static void test_throttled_above(void)
 {
 	struct copy c = copy_of("nested_v2");
@@ -213,7 +213,7 @@ static void test_throttled_above(void)
 	copy_remove(&c);
 }
 
-/* 24: a tree that is moved takes no CPU time with it that another group had used */
+/* pitfall 24: a tree that is moved takes no CPU time with it that another group had used */
 static void test_moved(void)
 {
 	struct copy c = copy_of("nested_v2");
@@ -265,7 +265,7 @@ static void test_said(void)
 
 /* ---- pressure ---- */
 
-/* 37: where it is switched off the files cannot be read: not available, and no 0 */
+/* pitfall 37: where it is switched off the files cannot be read: not available, and no 0 */
 static void test_pressure_off(void)
 {
 	static const char *const file[] = { "cpu", "memory", "io" };
@@ -363,8 +363,8 @@ static void two_burners(void)
 }
 
 /*
- * 1: two burners with a quota of half a core: what they use is all that they are allowed. Where the
- * machine has not that much left for them it is less, and they are not held back.
+ * pitfall 1: two burners with a quota of half a core: what they use is all that they are allowed.
+ * Where the machine has not that much left for them it is less, and they are not held back.
  */
 static void test_quota_live(void)
 {
@@ -424,7 +424,7 @@ static void take_too_much(void)
 	stop();
 }
 
-/* 20: a process of 192 MB in a group of 64 MB is killed, and it is known by what */
+/* pitfall 20: a process of 192 MB in a group of 64 MB is killed, and it is known by what */
 static void test_oom_live(void)
 {
 	char folder[TG_PATH_MAX + 32], text[TG_OOM_WHY];

@@ -190,8 +190,8 @@ static void test_no_group(void)
 }
 
 /*
- * 20: the limit that was reached is often that of a group above: it is named, with its evidence. A
- * group above that counts nothing new is no cause.
+ * pitfall 20: the limit that was reached is often that of a group above: it is named, with its
+ * evidence. A group above that counts nothing new is no cause.
  */
 static void test_above(void)
 {
@@ -226,7 +226,7 @@ static void test_above(void)
 	machine_free(m);
 }
 
-/* 20: kills beside the job are told as such; a limit that is reached without a kill, too */
+/* pitfall 20: kills beside the job are told as such; a limit that is reached without a kill, too */
 static void test_notes(void)
 {
 	struct machine *m = machine_of(
@@ -250,7 +250,7 @@ static void test_notes(void)
 	machine_free(m);
 }
 
-/* 20: the job's own group is gone with its last process; the one above it counts it, too */
+/* pitfall 20: the job's own group is gone with its last process; the one above it counts it, too */
 static void test_group_gone(void)
 {
 	struct machine *m = machine_of(
@@ -270,7 +270,7 @@ static void test_group_gone(void)
 	machine_free(m);
 }
 
-/* 20: a rise that was seen is not forgotten when the group is gone a moment later */
+/* pitfall 20: a rise that was seen is not forgotten when the group is gone a moment later */
 static void test_group_gone_after(void)
 {
 	struct machine *m = v2();
@@ -284,7 +284,7 @@ static void test_group_gone_after(void)
 	machine_free(m);
 }
 
-/* 20: version 1 counts how often each limit was hit, which alone is nothing to tell */
+/* pitfall 20: version 1 counts how often each limit was hit, which alone is nothing to tell */
 static void test_above_v1(void)
 {
 	struct machine *m =

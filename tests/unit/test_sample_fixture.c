@@ -61,7 +61,7 @@ static void test_container(void)
 	tg_sampler_free(s);
 }
 
-/* 5: guest time is inside user time already */
+/* pitfall 5, report 31: guest time is inside user time already */
 static void test_node(void)
 {
 	struct tg_sampler *s = sampler_of("container_v2", 100);
@@ -97,7 +97,7 @@ static void test_node(void)
 	tg_sampler_free(s);
 }
 
-/* 19: limits are the least over the groups above, each controller by itself */
+/* pitfall 19: limits are the least over the groups above, each controller by itself */
 static void test_limits(void)
 {
 	static const struct {
@@ -236,7 +236,7 @@ static void test_container_in_container(void)
 	copy_remove(&c);
 }
 
-/* 8: cores go and come: a row belongs to its name, not to its place */
+/* pitfall 8: cores go and come: a row belongs to its name, not to its place */
 static void test_hotplug(void)
 {
 	struct copy c = copy_of("workstation");
@@ -284,7 +284,7 @@ static void test_resets(void)
 	copy_remove(&c);
 }
 
-/* 12, 37: what is not to be had is missing, and the source says why */
+/* pitfalls 12, 37: what is not to be had is missing, and the source says why */
 static void test_bare(void)
 {
 	struct tg_sampler *s = sampler_of("bare", 60);
@@ -318,7 +318,7 @@ static void test_bare(void)
 	tg_sampler_free(s);
 }
 
-/* 2: no root yet, then one; one that is not there */
+/* pitfall 2: no root yet, then one; one that is not there */
 static void test_root(void)
 {
 	struct tg_sampler *s = sampler_of("container_v2", 0);

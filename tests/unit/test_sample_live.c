@@ -58,12 +58,15 @@ static void test_burner(void)
 	tg_sampler_free(s);
 }
 
-/* 3, report 2: at a kilohertz a burner is never more than one core, and the counter never falls */
 static void burn_on(void)
 {
 	burn_ms(100000);
 }
 
+/*
+ * Pitfall 3, reports 1 and 2: at a kilohertz a burner is never more than one core, and the counter
+ * never falls.
+ */
 static void test_kilohertz(void)
 {
 	struct child c = start(burn_on);
@@ -210,8 +213,8 @@ static void orphan(void)
 }
 
 /*
- * Each reading of a row of steps finds 200 ms and 16 MB once: seen alive, as a zombie, after it
- * was waited for, or after it vanished.
+ * Report 11: each reading of a row of steps finds 200 ms and 16 MB once: seen alive, as a zombie,
+ * after it was waited for, or after it vanished.
  */
 static void test_children(void (*work)(void), int steps, const char *what)
 {
@@ -453,7 +456,7 @@ static void leader_ends(void)
 	pthread_exit(NULL);
 }
 
-/* 6: the leading thread has ended: state Z, statm 0 0 0, and yet it is there */
+/* pitfall 6: the leading thread has ended: state Z, statm 0 0 0, and yet it is there */
 static void test_leader_ends(void)
 {
 	struct child c = start(leader_ends);
@@ -528,7 +531,7 @@ static void exec_sleep(void)
 	execlp("sleep", "sleep", "1000", (char *)NULL);
 }
 
-/* 11: exec changes name and memory, not identity */
+/* pitfall 11, report 12: exec changes name and memory, not identity */
 static void test_exec(void)
 {
 	struct told told = { 0 };
@@ -595,7 +598,7 @@ static void reborn(void)
 		pause();
 }
 
-/* 9, 10: the pid of a process that has ended is given out again at once */
+/* pitfalls 9, 10, report 6: the pid of a process that has ended is given out again at once */
 static void test_pid_reuse(void)
 {
 	struct told told = { 0 };
@@ -631,7 +634,7 @@ static void just_stop(void)
 	stop();
 }
 
-/* 12: as nobody over root's process: CPU and memory are to be had, I/O is denied, not 0 */
+/* pitfall 12: as nobody over root's process: CPU and memory are to be had, I/O is denied, not 0 */
 static void test_denied(void)
 {
 	struct child c;
@@ -697,7 +700,7 @@ static void on_value(void *ctx, int64_t t_ns, uint32_t entity, uint32_t field, i
 		hwm = value;
 }
 
-/* 15: resident is not the same as the process's own; a peak between readings is not lost */
+/* pitfall 15: resident is not the same as the process's own; a peak between readings is not lost */
 static void test_memory(void)
 {
 	struct child c = start(map_memory);
@@ -767,7 +770,7 @@ static void one_core(void)
 	stop();
 }
 
-/* 1: what the tree may use, not what the machine has */
+/* pitfall 1: what the tree may use, not what the machine has */
 static void test_affinity(void)
 {
 	struct child c = start(one_core);

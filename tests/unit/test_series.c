@@ -355,7 +355,7 @@ static void test_seldom(void)
 	unlink(path);
 }
 
-/* A suspended machine: the monotonic clock stood still, the date did not. */
+/* Pitfall 35: on a suspended machine the monotonic clock stood still, the date did not. */
 static void test_clock_jump(void)
 {
 	struct tg_step step[] = { { 1000, 50000, NULL }, { 2000, 90000, NULL } };

@@ -384,7 +384,8 @@ static void test_far_rows(void)
 	tg_recording_close(r);
 }
 
-/* 1: of one core, of what is allowed, of the machine: three figures that each have their name */
+/* pitfall 1: of one core, of what is allowed, of the machine: three figures that each have their
+ * name */
 static void test_percent(struct tg_recording *r)
 {
 	struct tg_buf out = TG_BUF_INIT;

@@ -110,7 +110,10 @@ static enum tg_means means_of(struct tg_sampler *s)
 	return means;
 }
 
-/* Returns false where perf is not allowed. */
+/*
+ * Reports 9 and 10: what is born and dead between two readings is in the sum, however it is reaped.
+ * Returns false where perf is not allowed.
+ */
 static bool test_short_lives(const char *what, void (*work)(void))
 {
 	struct child c = start(work);
