@@ -58,7 +58,7 @@ for pid in $tree; do
 done
 copy "proc/$root/net/dev"
 
-for file in stat meminfo diskstats loadavg pressure/cpu pressure/memory pressure/io; do
+for file in stat meminfo vmstat diskstats loadavg pressure/cpu pressure/memory pressure/io; do
 	copy "proc/$file"
 done
 copy proc/self/cgroup
@@ -93,7 +93,8 @@ while read -r mount path; do
 		for file in cgroup.events release_agent cpu.max cpu.stat cpu.cfs_quota_us \
 			cpu.cfs_period_us cpuacct.usage cpuset.cpus.effective cpuset.effective_cpus \
 			cpuset.cpus memory.max memory.high memory.current memory.stat memory.events \
-			memory.limit_in_bytes memory.usage_in_bytes memory.oom_control; do
+			memory.limit_in_bytes memory.usage_in_bytes memory.oom_control \
+			memory.events.local memory.failcnt; do
 			[ ! -r "$mount$path/$file" ] || copy "${mount#/}$path/$file"
 		done
 		[ -n "$path" ] || break
