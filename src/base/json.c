@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 
-#define ESCAPE 6 /* bytes of \ud800 */
+#define ESCAPE 6l /* bytes of \ud800 */
 
 enum half { NEITHER, HIGH, LOW };
 
