@@ -52,7 +52,8 @@ static void add(struct tg_points *sum, const struct tg_points *p)
 
 		if (a <= b)
 			value = sum->point[i++].value;
-		if (b <= a && __builtin_add_overflow(value, p->point[k++].value, &value))
+		if (b <= a && k < p->n &&
+			__builtin_add_overflow(value, p->point[k++].value, &value))
 			continue;
 		tg_points_add(&both, TG_MIN(a, b), value, false);
 	}

@@ -289,7 +289,8 @@ def test_killed_for_want_of_memory(start, place, memory_group):
     assert result.of("error")[0]["evalue"].startswith(
         "The kernel was killed by signal 9 (SIGKILL) while cell [3] ran: x = b'x' * 10**9\n")
     assert re.match(r"Out of memory: yes: a process of its control group was killed for want of memory just then "
-                    r"\(oom_kill in memory\.\w+: 0, then 1\)\. Its processes held \d+ MB of 300 MB \(cgroup limit\)",
+                    r"\(oom_kill in memory\.\w+: 0, then 1\)(; its limit was reached \(memory\.\w+: \d+, then \d+\))?\. "
+                    r"Its processes held \d+ MB of 300 MB \(cgroup limit\)",
                     memory_line(result)), memory_line(result)
     kernel.stop()
 
