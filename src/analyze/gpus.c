@@ -50,7 +50,7 @@ static void add(struct tg_points *sum, const struct tg_points *p)
 		int64_t a = i < sum->n ? sum->point[i].t_ns : INT64_MAX;
 		int64_t b = k < p->n ? p->point[k].t_ns : INT64_MAX, value = 0;
 
-		if (a <= b)
+		if (i < sum->n && a <= b)
 			value = sum->point[i++].value;
 		if (b <= a && k < p->n &&
 			__builtin_add_overflow(value, p->point[k++].value, &value))
