@@ -19,6 +19,16 @@ enum tg_scope {
 	TG_SCOPE_SELF, /* what recording itself costs */
 };
 
+/* What makes the value of a metric change: it is as old, or as coarse, as that. */
+enum tg_tick {
+	TG_TICK_NONE, /* nothing: it is of the moment of the reading */
+	TG_TICK_WALK, /* each process is looked at so often at most */
+	TG_TICK_CLOCK, /* the kernel's timer tick, at which clocks of what runs move */
+	TG_TICK_USER_HZ, /* times in /proc are in this unit, mostly 10 ms */
+	TG_TICK_WHOLE, /* by what means the CPU time of the tree is told: perf's is none */
+	TG_TICK_DRIVER, /* a driver's mean over as much as a second */
+};
+
 struct tg_metric {
 	const char *name; /* "tree.cpu_ns": source, dot, what it is with its unit */
 	const char *unit; /* "ns", "bytes", "ops", "count", "J": value * 10^scale is in this unit */
@@ -26,6 +36,7 @@ struct tg_metric {
 	enum tg_scope scope;
 	int scale; /* decimal exponent, mostly 0 */
 	const char *help; /* one line, for people */
+	enum tg_tick tick;
 };
 
 #define TG_INSTANCE_MAX 64

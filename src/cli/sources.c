@@ -11,11 +11,27 @@
 
 #define SOURCES_MAX 64
 
+static struct tg_metric_row *metrics_of(struct tg_sampler *s, size_t source, size_t n)
+{
+	struct tg_metric_row *row = tg_xcalloc(n + 1, sizeof(*row));
+	struct tg_metric_info info;
+
+	for (size_t i = 0; i < n; i++) {
+		tg_sampler_metric(s, source, i, &info);
+		row[i] = (struct tg_metric_row){ .resolution_ns = info.resolution_ns,
+			.available = info.available,
+			.why = tg_xstrdup(info.why) };
+	}
+	return row;
+}
+
 int tg_cli_load_sources(struct tg_command *c)
 {
 	const struct tg_sampler_options options = { .root_fd = -1, .root = getpid() };
+	struct tg_advice advice[TG_ADVICE_MAX];
 	struct tg_source_info *info;
 	struct tg_sampler *sampler;
+	struct tg_reading r;
 	size_t n;
 	int rc;
 
@@ -24,6 +40,9 @@ int tg_cli_load_sources(struct tg_command *c)
 	rc = tg_sampler_new(&sampler, &options, &c->err);
 	if (rc < 0)
 		return rc;
+	/* what has no value then is not to be had; the second has what the first began */
+	tg_sampler_read(sampler, TG_READ_REFRESH, &r);
+	tg_sampler_read(sampler, TG_READ_REFRESH, &r);
 	info = tg_xcalloc(SOURCES_MAX, sizeof(*info));
 	n = TG_MIN(tg_sampler_sources(sampler, info, SOURCES_MAX), (size_t)SOURCES_MAX);
 	c->source = tg_xcalloc(n + 1, sizeof(*c->source));
@@ -35,8 +54,14 @@ int tg_cli_load_sources(struct tg_command *c)
 			.n_metrics = info[i].n_metrics,
 			.available = info[i].available,
 			.why = tg_xstrdup(info[i].why),
+			.here = metrics_of(sampler, i, info[i].n_metrics),
 		};
 	c->n_sources = n;
+	c->n_advice = tg_sampler_advice(sampler, advice, TG_ADVICE_MAX);
+	c->advice = tg_xcalloc(c->n_advice + 1, sizeof(*c->advice));
+	for (size_t i = 0; i < c->n_advice; i++)
+		c->advice[i] =
+			(struct tg_advice_row){ advice[i].what, advice[i].how, advice[i].adds };
 	free(info);
 	tg_sampler_free(sampler);
 	return 0;
@@ -44,9 +69,15 @@ int tg_cli_load_sources(struct tg_command *c)
 
 void tg_cli_free_sources(struct tg_command *c)
 {
-	for (size_t i = 0; i < c->n_sources; i++)
+	for (size_t i = 0; i < c->n_sources; i++) {
+		for (size_t k = 0; k < c->source[i].n_metrics; k++)
+			free((char *)c->source[i].here[k].why);
+		free(c->source[i].here);
 		free((char *)c->source[i].why);
+	}
 	free(c->source);
+	free(c->advice);
 	c->source = NULL;
-	c->n_sources = 0;
+	c->advice = NULL;
+	c->n_sources = c->n_advice = 0;
 }

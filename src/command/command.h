@@ -45,6 +45,19 @@ struct tg_source_row {
 	size_t n_metrics;
 	bool available;
 	const char *why; /* why it is not, or "" */
+	struct tg_metric_row *here; /* of each of its metrics */
+};
+
+/* What this machine has of one metric. */
+struct tg_metric_row {
+	int64_t resolution_ns; /* its value is as old or as coarse as that; 0: at every reading */
+	bool available;
+	const char *why; /* why it is not, or what is to be known about it, or "" */
+};
+
+/* Something that an administrator could allow: how, and what there would be then. */
+struct tg_advice_row {
+	const char *what, *how, *adds;
 };
 
 /* What a word runs in. */
@@ -60,12 +73,14 @@ struct tg_command {
 	int64_t now_ns; /* UTC; what has no end and is recorded at this moment is running */
 	int64_t run; /* number of the run's span: only its cells are seen; -1: the whole file */
 	/*
-	 * What can be measured here. load_sources (or NULL) fills the two at the first need, from a
+	 * What can be measured here. load_sources (or NULL) fills these at the first need, from a
 	 * layer that this one does not know; the caller frees them. 0, or -errno with a sentence.
 	 */
 	int (*load_sources)(struct tg_command *c);
 	struct tg_source_row *source;
 	size_t n_sources;
+	struct tg_advice_row *advice;
+	size_t n_advice;
 	const struct tg_json *settings; /* of the kernel, see worker.h; or NULL */
 	const struct tg_json *settings_from; /* where they come from, likewise */
 	bool colour; /* the output understands ANSI colours */

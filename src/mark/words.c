@@ -72,8 +72,10 @@ static const struct tg_word table[TG_WORDS] = {
 	},
 	[TG_WORD_LIST] = {
 		.name = "list",
-		.usage = "[--markdown]",
+		.usage = "[--json|--markdown]",
 		.help = "which metrics are to be had here, and why not the others",
+		.more = "Each with its unit and resolution: its value is as old or as coarse as that.\n"
+			"It ends with what an administrator could allow, and what that would add.",
 		.example = "",
 		.where = TG_IN_BOTH,
 	},

@@ -89,6 +89,19 @@ ssize_t tg_env_read(struct tg_env *env, const char *fmt, ...)
 	return n;
 }
 
+void tg_env_lacks_io(struct tg_env *env, char *why, size_t why_size)
+{
+	ssize_t n = env->root > 0 ? tg_env_read(env, "proc/%d/io", env->root) : 1;
+
+	if (n == -EACCES || n == -EPERM)
+		snprintf(why, why_size, "denied: /proc/PID/io is of another user's process");
+	else if (n == -ENOENT)
+		snprintf(why, why_size,
+			"this kernel counts no I/O of processes (CONFIG_TASK_IO_ACCOUNTING)");
+	else if (n <= 0)
+		snprintf(why, why_size, "/proc/PID/io cannot be read");
+}
+
 const struct tg_text *tg_env_stat(struct tg_env *env)
 {
 	if (env->stat_fd < 0)

@@ -1,43 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sample/sampler.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "sample/limits.h"
-#include "sample/oom.h"
-#include "sample/source.h"
-#include "sample/tree.h"
-#include "sample/whole.h"
+#include "sample/sampler_private.h"
 
 #include "base/mem.h"
 
 #define SHARE 500 /* a source gets a five-hundredth of a core */
-
-struct opened {
-	struct tg_out out;
-	void *state;
-	bool available;
-	char why[160];
-	int64_t due_ns, period_ns; /* when it is read next, and how often now */
-	int64_t cost_ns; /* of a reading lately, CPU time */
-	struct tg_source_cost cost;
-};
-
-struct tg_sampler {
-	struct tg_env env;
-	struct tg_sampler_hooks hooks;
-	struct tg_text text, stat;
-	struct tg_oom_watch oom;
-	struct tg_whole whole;
-	struct opened *source; /* as in tg_source_list */
-	struct tg_column *column;
-	int64_t *value;
-	size_t n, cap_columns, cap_values;
-	unsigned generation;
-};
 
 /* All instances of all sources, one behind the other. */
 static void lay_out(struct tg_sampler *s)
@@ -69,8 +41,8 @@ static void open_source(struct tg_sampler *s, size_t i)
 	struct opened *o = &s->source[i];
 
 	o->out.source = tg_source_list[i];
-	o->available = tg_source_list[i]->open(&s->env, &o->state, o->why, sizeof(o->why)) == 0;
-	if (o->available && !o->out.source->instances)
+	o->error = tg_source_list[i]->open(&s->env, &o->state, o->why, sizeof(o->why));
+	if (!o->error && !o->out.source->instances)
 		tg_out_instance(&o->out, "");
 }
 
@@ -122,7 +94,7 @@ void tg_sampler_free(struct tg_sampler *s)
 	for (size_t i = 0; i < tg_source_count; i++) {
 		struct opened *o = &s->source[i];
 
-		if (o->available)
+		if (!o->error)
 			o->out.source->close(o->state);
 		free(o->out.instance);
 		free(o->out.value);
@@ -189,7 +161,7 @@ void tg_sampler_read(struct tg_sampler *s, unsigned flags, struct tg_reading *re
 		for (size_t k = 0; k < values; k++)
 			o->out.value[k] = TG_MISSING;
 		o->out.next = 0;
-		if (o->available && is_due(s, o))
+		if (!o->error && is_due(s, o))
 			read_source(s, o);
 		changed |= o->out.changed;
 	}
@@ -263,23 +235,6 @@ size_t tg_sampler_costs(const struct tg_sampler *s, struct tg_source_cost *cost,
 		cost[i] = s->source[i].cost;
 		cost[i].name = tg_source_list[i]->name;
 		cost[i].period_ns = s->source[i].period_ns;
-	}
-	return tg_source_count;
-}
-
-size_t tg_sampler_sources(const struct tg_sampler *s, struct tg_source_info *info, size_t cap)
-{
-	for (size_t i = 0; i < tg_source_count && i < cap; i++) {
-		const struct tg_source *source = tg_source_list[i];
-
-		info[i] = (struct tg_source_info){
-			.name = source->name,
-			.help = source->help,
-			.metric = source->metric,
-			.n_metrics = source->n_metrics,
-			.available = s->source[i].available,
-		};
-		memcpy(info[i].why, s->source[i].why, sizeof(info[i].why));
 	}
 	return tg_source_count;
 }

@@ -148,4 +148,24 @@ struct tg_source_info {
 };
 size_t tg_sampler_sources(const struct tg_sampler *s, struct tg_source_info *info, size_t cap);
 
+/* One metric of them, as it is on this machine; after a reading, of which it tells. */
+struct tg_metric_info {
+	int64_t resolution_ns; /* its value is as old or as coarse as that; 0: at every reading */
+	bool available; /* else `why` says why it is not */
+	char why[256]; /* or what is to be known about it, or "" */
+};
+void tg_sampler_metric(
+	struct tg_sampler *s, size_t source, size_t metric, struct tg_metric_info *info);
+
+/* What whoever administers the machine could allow: sentences without their stops. */
+struct tg_advice {
+	const char *what; /* "RAPL": few words */
+	const char *how; /* what to do */
+	const char *adds; /* what there would be then */
+};
+
+/* What is denied or switched off here, after a reading. Returns how many, at most `cap`. */
+size_t tg_sampler_advice(struct tg_sampler *s, struct tg_advice *advice, size_t cap);
+#define TG_ADVICE_MAX 16
+
 #endif

@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/clock.h"
 #include "base/metric.h"
 #include "sample/text.h"
 
@@ -44,6 +45,8 @@ struct tg_env {
 	bool stat_read;
 };
 
+#define TG_WALK_NS (10 * TG_NS_PER_MS) /* each process is looked at so often at most */
+
 struct tg_source {
 	const char *name;
 	const char *help; /* one line, for people */
@@ -59,6 +62,7 @@ struct tg_source {
 	 * every reading. It is read more seldom when it costs more than its share of a core.
 	 */
 	int64_t period_ns;
+	enum tg_tick tick; /* of those of its metrics that do not say another */
 	bool edge; /* read for edges of cells, too: cheap, and of the job or its devices */
 
 	/*
@@ -66,6 +70,12 @@ struct tg_source {
 	 * else -errno and a reason for people in `why`; the source then has no columns.
 	 */
 	int (*open)(struct tg_env *env, void **state, char *why, size_t why_size);
+
+	/*
+	 * Why a metric has no value, for people: denied, absent, not in this kernel. Optional; what
+	 * open said of one that it goes without ("without NAME: …") need not be said again.
+	 */
+	void (*lacks)(struct tg_env *env, size_t metric, char *why, size_t why_size);
 
 	/* Put what can be read now. Allocates nothing unless something new has appeared. */
 	void (*read)(void *state, struct tg_env *env, struct tg_out *out);
@@ -120,6 +130,9 @@ void tg_env_note(const struct tg_env *env, const char *fmt, ...)
 
 /* Read a whole file into env->text. Returns its length or -errno. */
 ssize_t tg_env_read(struct tg_env *env, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Why there is no I/O of the root. "" when there is. */
+void tg_env_lacks_io(struct tg_env *env, char *why, size_t why_size);
 
 /* /proc/stat, read once in a reading however many ask; NULL when it cannot be read. */
 const struct tg_text *tg_env_stat(struct tg_env *env);

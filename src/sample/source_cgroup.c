@@ -30,7 +30,7 @@ enum {
 
 static const struct tg_metric metrics[METRICS] = {
 	[CPU] = { "cgroup.cpu_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0,
-		"CPU time charged to the group, short-lived processes included" },
+		"CPU time charged to the group, short-lived processes included", TG_TICK_CLOCK },
 	[THROTTLED] = { "cgroup.throttled_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0,
 		"time in which the least CPU quota, of the group or one above, held it back" },
 	[THROTTLED_PERIODS] = { "cgroup.throttled_periods", "count", TG_COUNTER, TG_SCOPE_JOB, 0,

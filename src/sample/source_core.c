@@ -61,6 +61,7 @@ const struct tg_source tg_source_core = {
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
 	.period_ns = 10 * TG_NS_PER_MS,
+	.tick = TG_TICK_USER_HZ,
 	.instances = true,
 	.open = open_core,
 	.read = read_core,

@@ -43,6 +43,12 @@ static void read_process(void *state, struct tg_env *env, struct tg_out *out)
 	tg_out_put(out, 0, WRITE_OPS, root->io[TG_IO_SYSCW]);
 }
 
+static void lacks(struct tg_env *env, size_t metric, char *why, size_t why_size)
+{
+	(void)metric;
+	tg_env_lacks_io(env, why, why_size);
+}
+
 static void close_process(void *state)
 {
 	(void)state;
@@ -53,8 +59,10 @@ const struct tg_source tg_source_process = {
 	.help = "each process of the tree, and the I/O of its root alone",
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
+	.tick = TG_TICK_WALK,
 	.edge = true,
 	.open = open_process,
+	.lacks = lacks,
 	.read = read_process,
 	.close = close_process,
 };

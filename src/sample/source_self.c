@@ -49,6 +49,13 @@ static void read_self(void *state, struct tg_env *env, struct tg_out *out)
 		tg_out_put(out, 0, RSS, m.resident * env->page_bytes);
 }
 
+static void lacks(struct tg_env *env, size_t metric, char *why, size_t why_size)
+{
+	(void)env;
+	if (metric == HELPER_CPU)
+		snprintf(why, why_size, "no such process runs: it is started with a recording");
+}
+
 static void close_self(void *state)
 {
 	struct self *s = state;
@@ -65,6 +72,7 @@ const struct tg_source tg_source_self = {
 	.n_metrics = TG_ARRAY_SIZE(metrics),
 	.period_ns = 100 * TG_NS_PER_MS,
 	.open = open_self,
+	.lacks = lacks,
 	.read = read_self,
 	.close = close_self,
 };

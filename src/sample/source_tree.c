@@ -9,8 +9,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#define WALK_NS (10 * TG_NS_PER_MS)
-#define SHARE   100 /* walking through them, and refreshing them, gets a hundredth of a core each */
+#define SHARE 100 /* walking through them, and refreshing them, gets a hundredth of a core each */
 
 enum {
 	CPU,
@@ -32,7 +31,7 @@ enum {
 
 static const struct tg_metric metrics[] = {
 	[CPU] = { "tree.cpu_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0,
-		"CPU time of all processes of the tree, ended ones included" },
+		"CPU time of all processes of the tree, ended ones included", TG_TICK_WHOLE },
 	[UNATTRIBUTED] = { "tree.cpu_unattributed_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0,
 		"of that, what no process explains: of those that were born and dead between two "
 		"readings" },
@@ -89,7 +88,7 @@ static int open_tree(struct tg_env *env, void **state, char *why, size_t why_siz
 
 static bool is_walk_due(const struct walk *k, const struct tg_env *env)
 {
-	int64_t period = TG_MAX(WALK_NS, k->cost_ns * SHARE);
+	int64_t period = TG_MAX(TG_WALK_NS, k->cost_ns * SHARE);
 
 	if (!env->live || (env->flags & (TG_READ_EDGE | TG_READ_REFRESH)) || k->root != env->root)
 		return true;
@@ -153,6 +152,15 @@ static void read_tree(void *state, struct tg_env *env, struct tg_out *out)
 	tg_out_put(out, 0, DENIED, t->denied);
 }
 
+static void lacks(struct tg_env *env, size_t metric, char *why, size_t why_size)
+{
+	if (metric >= READ && metric <= WRITE_OPS)
+		tg_env_lacks_io(env, why, why_size);
+	else if (metric == UNATTRIBUTED)
+		snprintf(
+			why, why_size, "nothing but the processes is counted: %s", env->whole->why);
+}
+
 static void close_tree(void *state)
 {
 	free(state);
@@ -163,8 +171,10 @@ const struct tg_source tg_source_tree = {
 	.help = "the process tree that is measured: a kernel or a command with all its children",
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
+	.tick = TG_TICK_WALK,
 	.edge = true,
 	.open = open_tree,
+	.lacks = lacks,
 	.read = read_tree,
 	.close = close_tree,
 };

@@ -82,20 +82,28 @@ static int count_all(struct tg_whole *w, const struct tg_env *env)
 	return r;
 }
 
-static void tell_why(struct tg_whole *w, struct tg_env *env, int error)
+int64_t tg_whole_paranoid(struct tg_env *env)
 {
 	int64_t level = -1;
 
 	if (tg_env_read(env, "proc/sys/kernel/perf_event_paranoid") > 0) {
-		struct tg_cursor s = tg_cursor_of(env->text->data, env->text->len);
+		struct tg_cursor c = tg_cursor_of(env->text->data, env->text->len);
 
-		if (!tg_cursor_i64(&s, &level))
+		if (!tg_cursor_i64(&c, &level))
 			level = -1;
 	}
+	return level;
+}
+
+static void tell_why(struct tg_whole *w, struct tg_env *env, int error)
+{
+	int64_t level = tg_whole_paranoid(env);
+
+	w->denied = error == -EACCES || error == -EPERM;
 	if (error == -E2BIG)
 		snprintf(w->why, sizeof(w->why), "it had more than %d threads when the count began",
 			TG_PERF_THREADS_MAX);
-	else if (error == -ENOSYS || (error != -EACCES && error != -EPERM))
+	else if (!w->denied)
 		snprintf(w->why, sizeof(w->why), "perf events are not to be had: %s",
 			strerror(-error));
 	else if (level > 2)
@@ -202,6 +210,7 @@ static void begin_anew(struct tg_whole *w, const struct tg_env *env, uint32_t ro
 	tg_whole_release(w);
 	w->root = root;
 	w->begun = true;
+	w->denied = false;
 	w->means = TG_MEANS_PROCESSES;
 	w->tries = perf ? TRIES : 0;
 	w->total_ns = w->unexplained_ns = 0;

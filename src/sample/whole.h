@@ -21,6 +21,7 @@ struct tg_whole {
 	bool no_perf; /* it is not wanted */
 	int64_t cores; /* of the machine */
 	enum tg_means means;
+	bool denied; /* perf is */
 	char why[160]; /* not a better one; or what is uncertain; or "" */
 	struct tg_perf perf;
 	int cgroup_fd; /* of its cpu.stat or cpuacct.usage; -1: none */
@@ -46,5 +47,8 @@ void tg_whole_alone(struct tg_whole *w);
  * the sum of the processes is all that there is, what they do not explain is not known.
  */
 void tg_whole_after(struct tg_whole *w, struct tg_env *env);
+
+/* kernel.perf_event_paranoid; -1: unknown. */
+int64_t tg_whole_paranoid(struct tg_env *env);
 
 #endif

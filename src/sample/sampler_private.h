@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* For sampler.c and offer.c only. */
+#ifndef TG_SAMPLE_SAMPLER_PRIVATE_H
+#define TG_SAMPLE_SAMPLER_PRIVATE_H
+
+#include "sample/oom.h"
+#include "sample/sampler.h"
+#include "sample/source.h"
+#include "sample/tree.h"
+#include "sample/whole.h"
+
+struct opened {
+	struct tg_out out;
+	void *state;
+	int error; /* of open: 0, or -errno */
+	char why[160];
+	int64_t due_ns, period_ns; /* when it is read next, and how often now */
+	int64_t cost_ns; /* of a reading lately, CPU time */
+	struct tg_source_cost cost;
+};
+
+struct tg_sampler {
+	struct tg_env env;
+	struct tg_sampler_hooks hooks;
+	struct tg_text text, stat;
+	struct tg_oom_watch oom;
+	struct tg_whole whole;
+	struct opened *source; /* as in tg_source_list */
+	struct tg_column *column;
+	int64_t *value;
+	size_t n, cap_columns, cap_values;
+	unsigned generation;
+};
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is to be had on a machine, how finely, why not the rest, and what could be allowed. */
+#include "tap.h"
+
+#include <sys/stat.h>
+
+#include "sample_tree.h"
+
+#include "base/json.h"
+
+#include "base/mem.h"
+
+static struct tg_metric_info offer_of(struct tg_sampler *s, const char *name)
+{
+	struct tg_source_info info[32];
+	size_t n = tg_sampler_sources(s, info, TG_ARRAY_SIZE(info));
+	struct tg_metric_info found = { .resolution_ns = -1 };
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < info[i].n_metrics; k++)
+			if (!strcmp(info[i].metric[k].name, name))
+				tg_sampler_metric(s, i, k, &found);
+	return found;
+}
+
+/* What could be allowed, with blanks behind. */
+static const char *advised(struct tg_sampler *s)
+{
+	static char text[400];
+	struct tg_advice a[TG_ADVICE_MAX];
+	size_t n = tg_sampler_advice(s, a, TG_ADVICE_MAX), at = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < n; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s; ", a[i].what);
+	return text;
+}
+
+static struct tg_sampler *read_at(const char *folder, pid_t root)
+{
+	struct tg_sampler *s = sampler_at(folder, root);
+	struct tg_reading r;
+
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	return s;
+}
+
+#define RESOLUTION(name, ns) T_EQ_I(offer_of(s, name).resolution_ns, ns)
+#define WHY(name, text)      T_EQ_S(offer_of(s, name).why, text)
+
+/* pitfall 3: of what is told in ticks, the tick is told, too */
+static void test_resolution(void)
+{
+	struct copy c = copy_of("container_v2");
+	struct tg_sampler *s = read_at(c.folder, 100);
+
+	RESOLUTION("tree.rss_bytes", 10 * TG_NS_PER_MS);
+	RESOLUTION("tree.cpu_ns", 10 * TG_NS_PER_MS); /* no perf on a captured tree */
+	RESOLUTION("tree.pss_bytes", TG_NS_PER_S);
+	RESOLUTION("node.cpu_busy_ns", 10 * TG_NS_PER_MS); /* 1 / USER_HZ */
+	RESOLUTION("core.busy_ns", 10 * TG_NS_PER_MS);
+	RESOLUTION("psi.io_some_ns", 100 * TG_NS_PER_MS);
+	RESOLUTION("nfs.read_bytes", TG_NS_PER_S);
+	RESOLUTION("gpu.util_pct", TG_NS_PER_S); /* NVML's window */
+	RESOLUTION("gpu.energy_j", 100 * TG_NS_PER_MS);
+	T_OK(offer_of(s, "node.cpu_busy_ns").available);
+	T_OK(!offer_of(s, "gpu.energy_j").available);
+	WHY("gpu.energy_j", "there is no NVIDIA driver");
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
+/* Of this machine: perf has no tick, the clocks of processes have the kernel's. */
+static void test_live(void)
+{
+	struct tg_sampler *s = live_sampler(getpid());
+	struct tg_metric_info cpu;
+	struct tg_reading r;
+	const char *why;
+
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	cpu = offer_of(s, "tree.cpu_ns");
+	T_OK(cpu.available);
+	if (tg_sampler_means(s, &why) == TG_MEANS_PROCESSES) {
+		T_OK(cpu.resolution_ns >= 10 * TG_NS_PER_MS);
+		T_OK(strstr(cpu.why, "perf events are switched off") != NULL);
+		T_OK(!offer_of(s, "tree.cpu_unattributed_ns").available);
+	} else {
+		T_OK(cpu.resolution_ns > 0);
+	}
+	RESOLUTION(
+		"node.cpu_busy_ns", TG_MAX(TG_NS_PER_S / sysconf(_SC_CLK_TCK), 10 * TG_NS_PER_MS));
+	tg_sampler_free(s);
+}
+
+/* pitfall 12: why one metric of a source is not there, while others are */
+static void test_lacks(void)
+{
+	struct copy c = copy_of("container_v2");
+	struct tg_sampler *s;
+
+	run(&c, "rm -f proc/*/io proc/*/schedstat");
+	s = read_at(c.folder, 100);
+	T_OK(offer_of(s, "tree.rss_bytes").available);
+	T_OK(!offer_of(s, "tree.read_bytes").available);
+	WHY("tree.read_bytes",
+		"this kernel counts no I/O of processes (CONFIG_TASK_IO_ACCOUNTING)");
+	WHY("root.write_ops", "this kernel counts no I/O of processes (CONFIG_TASK_IO_ACCOUNTING)");
+	WHY("root.runqueue_ns", "this kernel has no /proc/PID/schedstat");
+	WHY("tree.minor_faults", "");
+	T_OK(strstr(advised(s), "I/O of processes; ") != NULL);
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
+/* pitfall 12, 29: denied is denied, and who could allow it is told how */
+static void test_denied(void)
+{
+	struct copy c = copy_of("cluster");
+	bool root = geteuid() == 0;
+	struct tg_sampler *s;
+
+	run(&c, "cp -r sys/class/powercap power && chmod -R a+rX . && "
+		"chmod 0 sys/class/powercap/intel-rapl*/energy_uj proc/600/io sys/kernel/debug");
+	if (root)
+		T_EQ_I(seteuid(65534), 0);
+	s = read_at(c.folder, 600);
+	T_OK(!strncmp(offer_of(s, "energy.cpu_j").why, "denied: ", 8));
+	T_OK(!strncmp(offer_of(s, "tree.read_bytes").why, "denied: ", 8));
+	T_OK(!offer_of(s, "tree.read_bytes").available);
+	T_OK(strstr(advised(s), "RAPL; ") != NULL);
+	T_OK(strstr(advised(s), "I/O of processes; ") == NULL); /* the kernel has it */
+	tg_sampler_free(s);
+	if (root)
+		T_EQ_I(seteuid(0), 0);
+	run(&c, "chmod -R u+rwX .");
+	copy_remove(&c);
+}
+
+/* Each thing that could be allowed is told where it is in the way, and nowhere else. */
+static void test_advice(void)
+{
+	struct copy c = copy_of("container_v2");
+	struct tg_sampler *s = read_at(c.folder, 100);
+
+	T_EQ_S(advised(s), "");
+	tg_sampler_free(s);
+	run(&c, "mkdir -p proc/sys/kernel proc/driver/nvidia && rm -r proc/pressure sys/fs/cgroup "
+		"&& "
+		"echo 4 > proc/sys/kernel/perf_event_paranoid && rm proc/100/cgroup && "
+		"echo '24 30 0:22 / /proc rw - proc proc rw,hidepid=invisible' > "
+		"proc/self/mountinfo");
+	s = read_at(c.folder, 100);
+	T_EQ_S(advised(s), "perf events; a control group for the job; hidepid; NVIDIA's devices; "
+			   "pressure; ");
+	tg_sampler_free(s);
+	run(&c, "echo 3 > proc/sys/kernel/perf_event_paranoid && mkdir -p dev && "
+		"touch dev/nvidiactl && "
+		"echo '24 30 0:22 / /proc rw - proc proc rw,hidepid=0' > proc/self/mountinfo");
+	s = read_at(c.folder, 100);
+	T_EQ_S(advised(s), "perf events; a control group for the job; pressure; ");
+	tg_sampler_free(s);
+	run(&c, "echo 2 > proc/sys/kernel/perf_event_paranoid");
+	s = read_at(c.folder, 100);
+	T_EQ_S(advised(s), "a control group for the job; pressure; ");
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
+/* What a command prints. */
+static struct tg_buf said_by(const char *line)
+{
+	struct tg_buf out = TG_BUF_INIT;
+	char part[4096];
+	FILE *f = popen(line, "r");
+	size_t n;
+
+	while (f && (n = fread(part, 1, sizeof(part), f)) > 0)
+		tg_buf_add(&out, part, n);
+	T_EQ_I(f ? pclose(f) : -1, 0);
+	return out;
+}
+
+/* Characters of the longest line. */
+static size_t longest(const char *text)
+{
+	size_t most = 0, n = 0;
+
+	for (; *text; text++) {
+		n = *text == '\n' ? 0 : n + ((*text & 0xc0) != 0x80);
+		most = TG_MAX(most, n);
+	}
+	return most;
+}
+
+static void test_command_line(void)
+{
+	struct tg_buf text = said_by("\"$TG_EXE\" list"), json = said_by("\"$TG_EXE\" list --json");
+	struct tg_err err = { 0 };
+	struct tg_json *j;
+
+	T_OK(strstr(text.data, "tree.rss_bytes") != NULL);
+	T_OK(strstr(text.data, "administrator could allow") != NULL);
+	T_OK(longest(text.data) <= 100);
+	j = tg_json_parse(json.data, json.len, &err);
+	T_OK(j != NULL);
+	tg_json_free(j);
+	T_OK(strstr(json.data, "\"resolution_ns\":10000000") != NULL);
+	T_OK(strstr(json.data, "\"advice\":[") != NULL);
+	tg_buf_release(&text);
+	tg_buf_release(&json);
+}
+
+/* In a container whose filter does not let us ask for perf events. */
+static void test_filter(void)
+{
+	char line[600];
+	struct tg_buf text;
+
+	snprintf(line, sizeof(line), "python3 '%s/e2e/without_calls.py' EPERM \"$TG_EXE\" list",
+		t_dir());
+	text = said_by(line);
+	T_OK(strstr(text.data, "perf events: ") != NULL);
+	T_OK(strstr(text.data, "adds all CPU time of the tree") != NULL);
+	tg_buf_release(&text);
+}
+
+int main(void)
+{
+	test_resolution();
+	test_live();
+	test_lacks();
+	test_denied();
+	test_advice();
+	if (getenv("TG_EXE")) {
+		test_command_line();
+		test_filter();
+	}
+	return t_done();
+}
