@@ -5,7 +5,7 @@
  *
  * For bench/sampler it does parts of that: "tree N" makes a tree, prints the pid of its root and
  * ends it all at the end of stdin; "read PID HZ READINGS" reads a tree as the recorder does, and
- * prints the ns of CPU time of one reading.
+ * prints the ns of CPU time of one reading, and what of it goes to processes.
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -106,13 +106,26 @@ static void hold_tree(int n)
 	waitpid(root, NULL, 0);
 }
 
+/* ns of CPU time so far of the two sources that look at processes. */
+static int64_t processes_ns(const struct tg_sampler *s)
+{
+	struct tg_source_cost cost[64];
+	size_t n = TG_MIN(tg_sampler_costs(s, cost, TG_ARRAY_SIZE(cost)), TG_ARRAY_SIZE(cost));
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(cost[i].name, "tree") || !strcmp(cost[i].name, "process"))
+			ns += cost[i].cpu_ns;
+	return ns;
+}
+
 /* A second of readings is not counted: what is kept open is opened by then, and settled. */
 static int read_tree(pid_t root, int hz, int readings)
 {
 	struct tg_sampler_options options = { .root_fd = -1, .root = root };
 	struct tg_sampler *s;
 	struct tg_reading r;
-	int64_t ns = 0;
+	int64_t ns = 0, begun = 0;
 
 	if (hz < 1 || readings < 1 || tg_sampler_new(&s, &options, NULL) < 0)
 		return 1;
@@ -124,8 +137,10 @@ static int read_tree(pid_t root, int hz, int readings)
 		tg_sampler_read(s, i % hz ? 0 : TG_READ_REFRESH, &r);
 		if (i >= hz)
 			ns += tg_thread_ns() - before;
+		else
+			begun = processes_ns(s);
 	}
-	printf("%.0f\n", (double)ns / readings);
+	printf("%.0f %.0f\n", (double)ns / readings, (double)(processes_ns(s) - begun) / readings);
 	tg_sampler_free(s);
 	return 0;
 }
