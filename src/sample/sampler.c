@@ -132,22 +132,27 @@ static bool is_due(const struct tg_sampler *s, const struct opened *o)
 	       s->env.t_ns >= o->due_ns - o->period_ns / 8;
 }
 
-static void read_source(struct tg_sampler *s, struct opened *o)
+/* `before` is this thread's CPU clock, which is a call to the kernel: one for each source will do.
+ */
+static int64_t read_source(struct tg_sampler *s, struct opened *o, int64_t before)
 {
 	const struct tg_source *source = o->out.source;
-	int64_t before = tg_thread_ns(), cost;
+	int64_t after, cost;
 
 	source->read(o->state, &s->env, &o->out);
-	cost = tg_thread_ns() - before;
+	after = tg_thread_ns();
+	cost = after - before;
 	o->cost_ns += (cost - o->cost_ns) / (o->cost.readings ? 8 : 1);
 	o->cost.readings++;
 	o->cost.cpu_ns += cost;
 	o->period_ns = TG_MAX(source->period_ns, source->period_ns ? o->cost_ns * SHARE : 0);
 	o->due_ns = s->env.t_ns + o->period_ns;
+	return after;
 }
 
 void tg_sampler_read(struct tg_sampler *s, unsigned flags, struct tg_reading *reading)
 {
+	int64_t cpu_ns = tg_thread_ns();
 	bool changed = false;
 	size_t n = 0;
 
@@ -162,7 +167,7 @@ void tg_sampler_read(struct tg_sampler *s, unsigned flags, struct tg_reading *re
 			o->out.value[k] = TG_MISSING;
 		o->out.next = 0;
 		if (!o->error && is_due(s, o))
-			read_source(s, o);
+			cpu_ns = read_source(s, o, cpu_ns);
 		changed |= o->out.changed;
 	}
 	if (changed)
