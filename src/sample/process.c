@@ -118,11 +118,12 @@ static int try_thread(void *ctx, pid_t tid)
 
 /*
  * Memory. When the leading thread has ended and others run, the process looks like a zombie and
- * its own statm says 0; the memory is to be seen through a thread that lives.
+ * its own statm says 0; the memory is to be seen through a thread that lives. False: as before.
  */
-static void read_memory(struct tg_process *p, struct tg_env *env)
+static bool read_memory(struct tg_process *p, struct tg_env *env)
 {
 	struct live_thread t = { .env = env, .pid = p->pid, .tid = p->pid };
+	int64_t vms = p->vms_bytes, rss = p->rss_bytes, anon = p->anon_bytes;
 	bool known = false;
 
 	if (p->state == 'Z') {
@@ -136,11 +137,12 @@ static void read_memory(struct tg_process *p, struct tg_env *env)
 		known = tg_procfs_statm(env->text->data, env->text->len, &t.statm) == 0;
 	}
 	if (!known)
-		return;
+		return true;
 	p->memory_tid = t.tid;
 	p->vms_bytes = t.statm.size * env->page_bytes;
 	p->rss_bytes = t.statm.resident * env->page_bytes;
 	p->anon_bytes = TG_MAX(t.statm.resident - t.statm.shared, 0) * env->page_bytes;
+	return p->vms_bytes != vms || p->rss_bytes != rss || p->anon_bytes != anon;
 }
 
 ssize_t tg_process_read_memory(const struct tg_process *p, struct tg_env *env, const char *file)
@@ -179,6 +181,8 @@ int tg_process_read(struct tg_process *p, struct tg_env *env, unsigned detail)
 {
 	struct tg_pid_stat stat = { 0 };
 	int64_t io[TG_IOS], clock_before = p->start_ticks < 0 ? INT64_MAX : p->clock_ns;
+	char state_before = p->state;
+	bool memory_moved = true;
 	int r = read_stat(p, env, &stat);
 
 	if (r == -ESRCH)
@@ -208,8 +212,15 @@ int tg_process_read(struct tg_process *p, struct tg_env *env, unsigned detail)
 		p->rss_bytes = p->vms_bytes = p->anon_bytes = p->threads = 0;
 		p->kinds = no_kinds;
 	} else {
-		read_memory(p, env);
+		memory_moved = read_memory(p, env);
 	}
+	/*
+	 * It used no CPU and lost no memory to others: its I/O, peak and kinds of memory stand. So
+	 * a refresh, which is for just that, costs less than half for those that idle.
+	 */
+	if (p->has_clock && p->clock_ns == clock_before && p->state == state_before &&
+		!memory_moved && !p->memory_stale && !p->execed && !p->read_now)
+		return 0;
 	if (!io_may_wait(p->state, p->clock_ns > clock_before) && read_io(p, env, io)) {
 		memcpy(p->io, io, sizeof(io));
 		p->io_known = true;

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a reading costs, as calls to the kernel: no clock is looked at. */
+#include "tap.h"
+
+#include <sys/prctl.h>
+
+#include "sample_util.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+
+#include "base/mem.h"
+
+#define IDLERS 40
+
+/* Calls that read, of this process so far; -1: not told. */
+static int64_t reads_so_far(void)
+{
+	struct tg_buf text = TG_BUF_INIT;
+	int64_t n = -1;
+	char *at;
+
+	if (tg_file_read(AT_FDCWD, "/proc/self/io", 4096, &text, NULL) == 0) {
+		at = strstr(text.data, "syscr: ");
+		n = at ? strtoll(at + 7, NULL, 10) : -1;
+	}
+	tg_buf_release(&text);
+	return n;
+}
+
+static void have_idlers(void)
+{
+	for (int i = 0; i < IDLERS; i++)
+		if (fork() == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			pause();
+			_exit(0);
+		}
+	stop();
+}
+
+/* The least of some: a look at shares of memory may be in one of them. */
+static int64_t least_reads(struct tg_sampler *s)
+{
+	int64_t least = INT64_MAX;
+	struct tg_reading r;
+
+	for (int i = 0; i < 8; i++) {
+		int64_t before = reads_so_far();
+
+		tg_sampler_read(s, TG_READ_REFRESH, &r);
+		least = TG_MIN(least, reads_so_far() - before);
+	}
+	return least;
+}
+
+/* Of one that idles a refresh looks at what others could have changed, so it reads three files. */
+static void test_refresh_of_idlers(void)
+{
+	struct child alone = start(stop), c = start(have_idlers);
+	struct tg_sampler *s = live_sampler(alone.pid), *t = live_sampler(c.pid);
+	struct tg_reading r;
+
+	go(&c);
+	if (reads_so_far() < 0) {
+		T_SKIP("reads of a refresh", "this kernel has no /proc/PID/io");
+	} else {
+		tg_sampler_read(t, TG_READ_REFRESH, &r);
+		T_EQ_I(column(&r, "tree.processes", ""), IDLERS + 1);
+		T_NEAR((double)(least_reads(t) - least_reads(s)) / IDLERS, 3, 0.5);
+	}
+	tg_sampler_free(s);
+	tg_sampler_free(t);
+	finish(&alone);
+	finish(&c);
+}
+
+int main(void)
+{
+	test_refresh_of_idlers();
+	return t_done();
+}
