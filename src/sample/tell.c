@@ -28,7 +28,7 @@ static void tell_birth(struct tg_teller *t, struct tg_process *p)
 		birth.args = t->args;
 		p->args_tries = 0;
 	} else if (p->args_tries && p->state != 'D') {
-		p->args_tries--;
+		p->args_tries -= !t->again;
 		p->read_now = true;
 	}
 	if (named || birth.args)

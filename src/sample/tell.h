@@ -10,6 +10,7 @@ struct tg_teller {
 	struct tg_sampler_hooks hooks;
 	bool no_args;
 	int64_t t_ns; /* of the reading */
+	bool again; /* the tree is read a second time at that moment */
 	char args[TG_ARGS_MAX + 64];
 };
 

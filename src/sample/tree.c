@@ -372,6 +372,7 @@ static void begin_anew(struct tg_tree *t)
 void tg_tree_read(struct tg_tree *t, unsigned flags)
 {
 	tg_kept_collect_exits(&t->kept);
+	t->teller.again = t->totals.t_ns == t->env->t_ns;
 	t->totals.t_ns = t->teller.t_ns = t->env->t_ns;
 	if (t->root_changed)
 		begin_anew(t);

@@ -2,6 +2,7 @@
 #include "sample/whole.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,7 +12,9 @@
 
 #include "base/mem.h"
 
-#define TRIES 5
+#define TRIES         5
+#define STRANGERS_MAX 64
+#define AT_ONCE_NS    (5 * TG_NS_PER_MS) /* another try follows in the same reading below that */
 
 void tg_whole_init(struct tg_whole *w, bool no_perf)
 {
@@ -33,6 +36,12 @@ static int64_t last_pid(struct tg_env *env)
 	return tg_env_read(env, "proc/loadavg") > 0
 		       ? tg_procfs_last_pid(env->text->data, env->text->len)
 		       : -1;
+}
+
+static void ask_last_pid(struct tg_whole *w, struct tg_env *env)
+{
+	w->asked_ns = tg_mono_ns();
+	w->last_pid = last_pid(env);
 }
 
 /* ---- perf ---- */
@@ -119,66 +128,122 @@ static void tell_why(struct tg_whole *w, struct tg_env *env, int error)
 
 /*
  * Begin with perf. If a process or thread was started on this machine since the reading began, it
- * may be one of ours that is not counted: then try again at the next reading, though not for ever.
+ * may be one of ours that is not counted, or is twice with the one that started it: then all is
+ * done again, at once while that is cheap, else at the next reading, though not for ever.
  */
-static void try_perf(struct tg_whole *w, struct tg_env *env, int64_t processes_ns)
+static void try_perf(struct tg_whole *w, struct tg_env *env)
 {
-	int r = count_all(w, env);
-	bool quiet = r == 0 && w->last_pid >= 0 && last_pid(env) == w->last_pid;
+	int64_t spent = -tg_thread_ns();
 
-	w->tries--;
-	if (r == 0 && (quiet || !w->tries)) {
-		w->means = TG_MEANS_PERF;
-		w->base_ns = processes_ns - tg_perf_read(&w->perf);
-		w->tries = 0;
-		snprintf(w->why, sizeof(w->why), "%s",
-			quiet ? "" : "processes were being started when the count began");
-		return;
-	}
-	tg_perf_close(&w->perf);
-	if (r < 0) {
-		tell_why(w, env, r);
-		w->tries = 0;
+	for (;;) {
+		int r = count_all(w, env);
+		bool quiet = r == 0 && w->last_pid >= 0 && last_pid(env) == w->last_pid;
+
+		w->tries--;
+		if (r == 0 && (quiet || !w->tries)) {
+			w->means = TG_MEANS_PERF;
+			w->sure = quiet;
+			w->base_ns = tg_tree_totals(env->tree)->cpu_ns - tg_perf_read(&w->perf);
+			w->tries = 0;
+			if (!quiet)
+				snprintf(w->why, sizeof(w->why),
+					"processes were being started in the %.1f ms in which the "
+					"count began",
+					(double)(tg_mono_ns() - w->asked_ns) / 1e6);
+			return;
+		}
+		tg_perf_close(&w->perf);
+		if (r < 0) {
+			tell_why(w, env, r);
+			w->tries = 0;
+			return;
+		}
+		if (tg_thread_ns() + spent > AT_ONCE_NS)
+			return;
+		ask_last_pid(w, env);
+		tg_tree_read(env->tree, env->flags);
 	}
 }
 
 /* ---- the control group ---- */
 
-/* Whether all its processes are of the tree. Groups below it might have others. */
-static bool is_ours(struct tg_env *env, const struct tg_cgroup *g)
+/* Those of a group that were not found in the tree. */
+struct strangers {
+	pid_t pid[STRANGERS_MAX];
+	size_t n;
+};
+
+/* False: there are too many, or some of another PID namespace, which show as 0. */
+static bool list_strangers(struct tg_env *env, const struct tg_cgroup *g, struct strangers *out)
 {
 	struct tg_cursor s, line;
-	struct stat st;
-	bool any = false;
-	int fd = tg_env_open(env, "%s", g->path);
-	bool leaf = fd >= 0 && fstat(fd, &st) == 0 && st.st_nlink == 2;
 
-	if (fd >= 0)
-		close(fd);
-	if (!leaf || tg_cgroup_read(env, g, "cgroup.procs") <= 0)
+	out->n = 0;
+	if (tg_cgroup_read(env, g, "cgroup.procs") <= 0)
 		return false;
 	s = tg_cursor_of(env->text->data, env->text->len);
 	while (tg_cursor_line(&s, &line)) {
 		int64_t pid;
 
-		/* 0: one of another pid namespace */
-		if (!tg_cursor_i64(&line, &pid) || !tg_tree_has(env->tree, (pid_t)pid))
+		if (!tg_cursor_i64(&line, &pid) || pid <= 0 || pid > INT32_MAX)
 			return false;
-		any = true;
+		if (tg_tree_has(env->tree, (pid_t)pid))
+			continue;
+		if (out->n == STRANGERS_MAX)
+			return false;
+		out->pid[out->n++] = (pid_t)pid;
 	}
-	return any;
+	return true;
+}
+
+/*
+ * One that was started since the tree was read is of a parent in it, or in the list, or has ended
+ * already. Of a group that was ours alone, also an orphan that the first process has taken over.
+ */
+static bool belongs(struct tg_env *env, const struct strangers *s, pid_t pid, bool was_ours)
+{
+	struct tg_pid_stat stat;
+
+	if (tg_env_read(env, "proc/%d/stat", pid) <= 0) /* it has ended, or is hidden from us */
+		return !env->live || (kill(pid, 0) < 0 && errno == ESRCH);
+	if (tg_procfs_pid_stat(env->text->data, env->text->len, &stat) < 0)
+		return false;
+	if (tg_tree_has(env->tree, stat.ppid) || (was_ours && stat.ppid == 1))
+		return true;
+	for (size_t i = 0; i < s->n; i++)
+		if (s->pid[i] == stat.ppid)
+			return true;
+	return false;
+}
+
+/* Whether all its processes are of the tree. Groups below it might have others. */
+static bool is_ours(struct tg_env *env, const struct tg_cgroup *g, bool was_ours)
+{
+	struct strangers strangers;
+	struct stat st;
+	int fd = tg_env_open(env, "%s", g->path);
+	bool ours = fd >= 0 && fstat(fd, &st) == 0 && st.st_nlink == 2 &&
+		    list_strangers(env, g, &strangers);
+
+	if (fd >= 0)
+		close(fd);
+	for (size_t i = 0; ours && i < strangers.n; i++)
+		ours = belongs(env, &strangers, strangers.pid[i], was_ours);
+	return ours;
 }
 
 static void look_at_cgroup(struct tg_whole *w, struct tg_env *env, int64_t processes_ns)
 {
 	struct tg_cgroup g;
-	bool ours =
-		tg_cgroup_find(env, env->root, "cpuacct", &g) == 0 && !g.whole && is_ours(env, &g);
+	bool was_ours = w->means == TG_MEANS_CGROUP;
+	bool ours = tg_cgroup_find(env, env->root, "cpuacct", &g) == 0 && !g.whole &&
+		    is_ours(env, &g, was_ours);
 	int64_t now;
 
-	if (ours == (w->means == TG_MEANS_CGROUP))
+	if (ours == was_ours)
 		return;
 	w->means = TG_MEANS_PROCESSES;
+	w->sure = false;
 	if (w->cgroup_fd >= 0)
 		close(w->cgroup_fd);
 	w->cgroup_fd = -1;
@@ -191,6 +256,7 @@ static void look_at_cgroup(struct tg_whole *w, struct tg_env *env, int64_t proce
 		return;
 	w->base_ns = TG_MAX(w->total_ns, processes_ns) - now;
 	w->means = TG_MEANS_CGROUP;
+	w->sure = true;
 }
 
 /* ---- both ---- */
@@ -210,7 +276,7 @@ static void begin_anew(struct tg_whole *w, const struct tg_env *env, uint32_t ro
 	tg_whole_release(w);
 	w->root = root;
 	w->begun = true;
-	w->denied = false;
+	w->denied = w->sure = false;
 	w->means = TG_MEANS_PROCESSES;
 	w->tries = perf ? TRIES : 0;
 	w->total_ns = w->unexplained_ns = 0;
@@ -232,7 +298,7 @@ static void read_now(struct tg_whole *w, struct tg_env *env)
 void tg_whole_before(struct tg_whole *w, struct tg_env *env)
 {
 	if (env->live && (w->tries || !w->begun))
-		w->last_pid = last_pid(env);
+		ask_last_pid(w, env);
 	read_now(w, env);
 }
 
@@ -254,7 +320,7 @@ void tg_whole_after(struct tg_whole *w, struct tg_env *env)
 	if (anew)
 		begin_anew(w, env, root->entity);
 	if (w->tries)
-		try_perf(w, env, t->cpu_ns);
+		try_perf(w, env);
 	if (w->means != TG_MEANS_PERF && !w->tries && root && (env->flags & TG_READ_REFRESH))
 		look_at_cgroup(w, env, t->cpu_ns);
 	if (anew || w->means != means)

@@ -21,6 +21,7 @@ struct tg_whole {
 	bool no_perf; /* it is not wanted */
 	int64_t cores; /* of the machine */
 	enum tg_means means;
+	bool sure; /* nothing of the tree runs without now_ns having it */
 	bool denied; /* perf is */
 	char why[160]; /* not a better one; or what is uncertain; or "" */
 	struct tg_perf perf;
@@ -28,7 +29,7 @@ struct tg_whole {
 	bool cgroup_v2;
 	int64_t base_ns; /* to be added to what perf or the group says */
 	unsigned tries; /* left, to begin with perf at a moment when nothing is started */
-	int64_t last_pid; /* as it was before the reading of the tree */
+	int64_t last_pid, asked_ns; /* as it was before the reading of the tree, and when */
 	int64_t now_ns; /* by perf or the group, at this reading; TG_MISSING: by neither */
 	int64_t total_ns, unexplained_ns;
 };

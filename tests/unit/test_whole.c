@@ -7,18 +7,22 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 
 #include "made_tree.h"
+#include "own_group.h"
 #include "sample/procfs.h"
+#include "sample/sampler_private.h"
 #include "sample_util.h"
 
 #include "base/mem.h"
 
 #define CHILDREN 40
-#define EACH_MS  5
+#define EACH_MS  10
 
 static struct {
 	_Atomic int64_t cpu_ns; /* what all of them have used, each told by itself at its end */
+	_Atomic int64_t kernel_ns; /* … and by the kernel, births and deaths and parent included */
 	_Atomic int ended;
 } * truth;
 
@@ -42,8 +46,19 @@ static void nap(void)
 	nanosleep(&(struct timespec){ .tv_nsec = 3 * TG_NS_PER_MS }, NULL);
 }
 
+static int64_t of_rusage(int who)
+{
+	struct rusage r;
+
+	getrusage(who, &r);
+	return (r.ru_utime.tv_sec + r.ru_stime.tv_sec) * TG_NS_PER_S +
+	       (r.ru_utime.tv_usec + r.ru_stime.tv_usec) * TG_NS_PER_US;
+}
+
 static void waited(void)
 {
+	int64_t before = own_cpu_ns();
+
 	for (int i = 0; i < CHILDREN; i++) {
 		pid_t pid = fork();
 
@@ -52,6 +67,7 @@ static void waited(void)
 		waitpid(pid, NULL, 0);
 		nap();
 	}
+	atomic_store(&truth->kernel_ns, of_rusage(RUSAGE_CHILDREN) + own_cpu_ns() - before);
 	stop();
 }
 
@@ -100,14 +116,53 @@ static void of_a_thread(void)
 	pthread_join(thread, NULL);
 }
 
-static enum tg_means means_of(struct tg_sampler *s)
-{
-	const char *why;
-	enum tg_means means = tg_sampler_means(s, &why);
+static int64_t birth_ns; /* what being born, ending and being waited for comes to, for each */
 
-	if (means != TG_MEANS_PERF)
-		printf("# not by perf: %s\n", why);
-	return means;
+/*
+ * Let them live and die between readings that are 50 ms apart. The sum is what they say of
+ * themselves and what their births and deaths cost, to a twentieth.
+ */
+static void check_short_lives(
+	struct tg_sampler *s, struct child *c, const char *what, void (*work)(void))
+{
+	int64_t before = read_column(s, TG_READ_EDGE, "tree.cpu_ns"), now = 0, last = 0;
+	int64_t unattributed, want;
+	struct tg_reading r;
+
+	atomic_store(&truth->cpu_ns, 0);
+	atomic_store(&truth->kernel_ns, 0);
+	atomic_store(&truth->ended, 0);
+	if (write(c->go, "g", 1) != 1)
+		abort();
+	for (int i = 0, fell = 0;; i++) {
+		struct pollfd p = { .fd = c->stopped, .events = POLLIN };
+
+		tg_sampler_read(s, i % 8 == 7 ? TG_READ_REFRESH : 0, &r);
+		now = column(&r, "tree.cpu_ns", "");
+		fell += now < last;
+		last = now;
+		if (poll(&p, 1, 50) > 0) {
+			T_EQ_I(fell, 0);
+			break;
+		}
+	}
+	wait_stopped(c);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	now = column(&r, "tree.cpu_ns", "") - before;
+	unattributed = column(&r, "tree.cpu_unattributed_ns", "");
+	T_EQ_I(truth->ended, CHILDREN);
+	if (truth->kernel_ns && !birth_ns)
+		birth_ns = (truth->kernel_ns - truth->cpu_ns) / CHILDREN;
+	want = truth->kernel_ns;
+	if (!want) /* each double fork is two births */
+		want = truth->cpu_ns + CHILDREN * birth_ns * (work == double_forked ? 2 : 1);
+	printf("# %s: %.1f ms of %.1f, %.1f of them unattributed\n", what, (double)now / 1e6,
+		(double)want / 1e6, (double)unattributed / 1e6);
+	T_NEAR((double)now, (double)want, 0.05 * (double)want);
+	if (work == auto_reaped)
+		T_OK(unattributed > truth->cpu_ns / 2);
+	else if (work != double_forked)
+		T_OK(unattributed < truth->cpu_ns / 5);
 }
 
 /*
@@ -119,47 +174,153 @@ static bool test_short_lives(const char *what, void (*work)(void))
 	struct child c = start(work);
 	struct tg_sampler_options options = { .root_fd = -1, .root = c.pid };
 	struct tg_sampler *s;
-	int64_t before, now = 0, last = 0, unattributed = 0;
 	struct tg_reading r;
+	const char *why = "";
 	bool perf;
 
 	T_EQ_I(tg_sampler_new(&s, &options, NULL), 0);
-	before = read_column(s, 0, "tree.cpu_ns");
-	for (int i = 0; i < 50 && (perf = means_of(s) == TG_MEANS_PERF) == false; i++)
-		before = read_column(s, 0, "tree.cpu_ns");
-	atomic_store(&truth->cpu_ns, 0);
-	atomic_store(&truth->ended, 0);
-	if (perf) {
-		if (write(c.go, "g", 1) != 1)
-			abort();
-		for (;;) {
-			struct pollfd p = { .fd = c.stopped, .events = POLLIN };
-
-			tg_sampler_read(s, 0, &r);
-			now = column(&r, "tree.cpu_ns", "");
-			T_OK(now >= last);
-			last = now;
-			if (poll(&p, 1, 50) > 0)
-				break;
-		}
-		wait_stopped(&c);
-		tg_sampler_read(s, TG_READ_REFRESH, &r);
-		now = column(&r, "tree.cpu_ns", "") - before;
-		unattributed = column(&r, "tree.cpu_unattributed_ns", "");
-		printf("# %s: %.1f ms of %.1f, %.1f of them unattributed\n", what,
-			(double)now / 1e6, (double)truth->cpu_ns / 1e6, (double)unattributed / 1e6);
-		T_EQ_I(truth->ended, CHILDREN);
-		/* births, deaths and those between are more than what they say of themselves */
-		T_OK(now >= truth->cpu_ns);
-		T_OK(now <= truth->cpu_ns * 3 / 2); /* twice would be 2 */
-		if (work == auto_reaped)
-			T_OK(unattributed > truth->cpu_ns / 2);
-		else if (work == waited || work == of_a_thread)
-			T_OK(unattributed < truth->cpu_ns / 5);
-	}
+	tg_sampler_read(s, 0, &r);
+	perf = tg_sampler_means(s, &why) == TG_MEANS_PERF;
+	if (perf)
+		check_short_lives(s, &c, what, work);
+	else
+		T_SKIP(what, why);
 	finish(&c);
 	tg_sampler_free(s);
 	return perf;
+}
+
+/* reports 9 and 10: the same by a control group of its own */
+static void test_short_lives_in_group(const char *what, void (*work)(void))
+{
+	char folder[TG_PATH_MAX + 32];
+	const char *why = make_group("cpuacct", NULL, NULL, NULL, NULL, folder, sizeof(folder));
+	struct tg_sampler *s;
+	struct tg_reading r;
+	struct child c;
+
+	if (why) {
+		T_SKIP(what, why);
+		return;
+	}
+	c = start(work);
+	if (join(folder, c.pid)) {
+		s = live_sampler(c.pid);
+		tg_sampler_read(s, TG_READ_REFRESH, &r);
+		T_EQ_I(tg_sampler_means(s, &why), TG_MEANS_CGROUP);
+		check_short_lives(s, &c, what, work);
+		T_EQ_I(tg_sampler_means(s, &why), TG_MEANS_CGROUP);
+		tg_sampler_free(s);
+	} else {
+		T_SKIP(what, "no process can be put into the group");
+	}
+	finish(&c);
+	remove_group(folder);
+}
+
+/* ---- how perf begins ---- */
+
+static void *burn_some(void *arg)
+{
+	while (!atomic_load(&truth->ended))
+		nap();
+	burn_ms(50);
+	return arg;
+}
+
+/* A tree of three levels with threads, all of which are there before it is found, and then work. */
+static void attached(void)
+{
+	pthread_t thread;
+	bool root = true;
+	pid_t below = 0;
+
+	for (int level = 0; level < 2 && (below = fork()) == 0; level++)
+		root = false;
+	pthread_create(&thread, NULL, burn_some, NULL);
+	if (root)
+		stop();
+	if (root)
+		atomic_store(&truth->ended, 1);
+	burn_some(NULL);
+	pthread_join(thread, NULL);
+	if (below)
+		waitpid(below, NULL, 0);
+	if (!root)
+		_exit(0);
+	atomic_store(&truth->kernel_ns, of_rusage(RUSAGE_CHILDREN) + own_cpu_ns());
+	stop();
+}
+
+/* What is there already is counted from then on, once each: children are asked for first. */
+static void test_attached(void)
+{
+	struct child c = start(attached);
+	struct tg_sampler_options options = { .root_fd = -1, .root = c.pid };
+	struct tg_sampler *s;
+	struct tg_reading r;
+	const char *why;
+	int64_t before;
+
+	atomic_store(&truth->ended, 0);
+	go(&c);
+	T_EQ_I(tg_sampler_new(&s, &options, NULL), 0);
+	do {
+		nap();
+		before = read_column(s, TG_READ_REFRESH, "tree.cpu_ns");
+		tg_sampler_read(s, TG_READ_REFRESH, &r);
+	} while (column(&r, "tree.threads", "") < 6);
+	T_EQ_I(tg_sampler_means(s, &why), TG_MEANS_PERF);
+	go(&c);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_NEAR((double)(column(&r, "tree.cpu_ns", "") - before), (double)truth->kernel_ns,
+		0.05 * (double)truth->kernel_ns + 5e6);
+	T_OK(truth->kernel_ns >= 150 * TG_NS_PER_MS);
+	finish(&c);
+	tg_sampler_free(s);
+}
+
+static void fork_for_ever(void)
+{
+	for (;;) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+/*
+ * Where others start processes all the time it is tried again at once, as long as that is cheap,
+ * and in the end what is not certain is told.
+ */
+static void test_begin_among_others(void)
+{
+	struct child c = start(stop), other = start(fork_for_ever);
+	struct tg_sampler_options options = { .root_fd = -1, .root = c.pid };
+	struct tg_sampler *s;
+	struct tg_reading r;
+	const char *why;
+	int64_t spent;
+
+	if (write(other.go, "g", 1) != 1)
+		abort();
+	T_EQ_I(tg_sampler_new(&s, &options, NULL), 0);
+	spent = -tg_thread_ns();
+	tg_sampler_read(s, 0, &r);
+	spent += tg_thread_ns();
+	T_OK(tg_sampler_means(s, &why) == TG_MEANS_PERF || spent > 5 * TG_NS_PER_MS);
+	for (int i = 0; i < 4; i++)
+		tg_sampler_read(s, 0, &r);
+	T_EQ_I(tg_sampler_means(s, &why), TG_MEANS_PERF);
+	T_EQ_I(s->whole.sure, !*why);
+	printf("# %s\n", *why ? why : "at a quiet moment");
+	if (*why)
+		T_OK(strstr(why, "processes were being started in the ") == why);
+	finish(&other);
+	finish(&c);
+	tg_sampler_free(s);
 }
 
 /* Without perf, what was waited for is there, and what was not is said to be unknown. */
@@ -186,6 +347,9 @@ static void test_without(void)
 	tg_sampler_free(s);
 }
 
+#define STAT_OF(pid, ppid)                                                                         \
+#pid " (sh) S " #ppid " 77 77 0 -1 4194304 118 0 0 0 50 0 100 0 20 0 1 0 4000 0 0\n"
+
 /* One process that has waited for 1 s of children; its control group has used `usec`. */
 static void put_job(const char *folder, const char *procs, int64_t usec)
 {
@@ -195,15 +359,15 @@ static void put_job(const char *folder, const char *procs, int64_t usec)
 	put_file(folder, "proc/self/mountinfo",
 		"30 1 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n");
 	put_file(folder, "proc/77/cgroup", "0::/job\n");
-	put_file(folder, "proc/77/stat",
-		"77 (sh) S 1 77 77 0 -1 4194304 118 0 0 0 50 0 100 0 20 0 1 0 4000 0 0\n");
+	put_file(folder, "proc/77/stat", STAT_OF(77, 1));
 	put_file(folder, "proc/77/task/77/children", "");
 	put_file(folder, "sys/fs/cgroup/job/cgroup.procs", procs);
 	put_file(folder, "sys/fs/cgroup/job/cgroup.events", "populated 1\n");
 	put_file(folder, "sys/fs/cgroup/job/cpu.stat", cpu);
 }
 
-/* A control group that has nobody else in it tells all, as long as that is so. */
+/* pitfall 13: a control group that has nobody else in it tells all, as long as that is so; one of
+ * another PID namespace shows as 0, and is somebody else */
 static void test_cgroup(void)
 {
 	char folder[] = "/tmp/tg-whole-XXXXXX";
@@ -228,6 +392,21 @@ static void test_cgroup(void)
 	tg_sampler_read(s, 0, &r);
 	T_EQ_I(column(&r, "tree.cpu_ns", ""), begin + 2000 * TG_NS_PER_MS);
 	T_NEAR((double)column(&r, "tree.cpu_unattributed_ns", ""), 2e9, 40e6);
+	/* an orphan of a group that was ours alone; one that has ended; one that has a parent */
+	put_file(folder, "proc/4711/stat", STAT_OF(4711, 1));
+	put_file(folder, "proc/4712/stat", STAT_OF(4712, 4711));
+	put_job(folder, "77\n4711\n4712\n4713\n", 42000000);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(tg_sampler_means(s, &why), TG_MEANS_CGROUP);
+	put_job(folder, "77\n0\n", 42000000);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(tg_sampler_means(s, &why), TG_MEANS_PROCESSES);
+	put_job(folder, "77\n", 42000000);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(tg_sampler_means(s, &why), TG_MEANS_CGROUP);
+	T_EQ_I(column(&r, "tree.cpu_ns", ""), begin + 2000 * TG_NS_PER_MS);
+	/* one that somebody else has brought in */
+	put_file(folder, "proc/4711/stat", STAT_OF(4711, 50));
 	put_job(folder, "77\n4711\n", 43000000);
 	tg_sampler_read(s, TG_READ_REFRESH, &r);
 	T_EQ_I(tg_sampler_means(s, &why), TG_MEANS_PROCESSES);
@@ -247,9 +426,12 @@ int main(void)
 		test_short_lives("SIGCHLD ignored", auto_reaped);
 		test_short_lives("double fork", double_forked);
 		test_short_lives("of a thread", of_a_thread);
-	} else {
-		T_SKIP("CPU time of short-lived children", "perf events are not allowed here");
+		test_attached();
+		test_begin_among_others();
 	}
+	test_short_lives_in_group("waited for, in a group", waited);
+	test_short_lives_in_group("SIGCHLD ignored, in a group", auto_reaped);
+	test_short_lives_in_group("double fork, in a group", double_forked);
 	munmap(truth, 4096);
 	return t_done();
 }
