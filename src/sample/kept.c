@@ -53,22 +53,24 @@ static void unwatch(struct tg_kept *k, struct tg_process *p)
 	k->n_pidfds--;
 }
 
-void tg_kept_collect_exits(struct tg_kept *k)
+bool tg_kept_collect_exits(struct tg_kept *k)
 {
 	struct epoll_event event[64];
+	bool any = false;
 	int n;
 
 	if (k->epoll_fd < 0 || !k->n_pidfds)
-		return;
+		return false;
 	do {
 		n = epoll_wait(k->epoll_fd, event, TG_ARRAY_SIZE(event), 0);
 		for (int i = 0; i < n; i++) {
 			struct tg_process *p = event[i].data.ptr;
 
-			p->exited = true;
+			any = p->exited = true;
 			unwatch(k, p);
 		}
 	} while (n == TG_ARRAY_SIZE(event));
+	return any;
 }
 
 static void unlist(struct tg_kept *k, struct tg_process *p)

@@ -22,8 +22,9 @@ void tg_kept_release(struct tg_kept *k); /* after all its processes were closed 
 /* Open a pidfd for it, if there is room. */
 void tg_kept_watch(struct tg_kept *k, struct tg_process *p);
 
-/* Set `exited` in those watched that have ended since the last call. Does not block. */
-void tg_kept_collect_exits(struct tg_kept *k);
+/* Set `exited` in those watched that have ended since the last call. Returns whether any has. Does
+ * not block. */
+bool tg_kept_collect_exits(struct tg_kept *k);
 
 /* `p` was just read, and had `before` files open before that; closes others' if too many are. */
 void tg_kept_used(struct tg_kept *k, struct tg_process *p, unsigned before);

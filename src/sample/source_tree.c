@@ -63,7 +63,8 @@ static const struct tg_metric metrics[] = {
 
 /*
  * The whole is told by a read or two, at any rate. The processes are walked through less often;
- * when the whole has not moved since, none of them has run, and all figures stand.
+ * when the whole has not moved since, none of them has run, and all figures stand. Then they are
+ * not walked through at all, where it is sure to have them all, until the next refresh.
  */
 struct walk {
 	pid_t root;
@@ -89,10 +90,13 @@ static int open_tree(struct tg_env *env, void **state, char *why, size_t why_siz
 static bool is_walk_due(const struct walk *k, const struct tg_env *env)
 {
 	int64_t period = TG_MAX(TG_WALK_NS, k->cost_ns * SHARE);
+	const struct tg_whole *w = env->whole;
 
 	if (!env->live || (env->flags & (TG_READ_EDGE | TG_READ_REFRESH)) || k->root != env->root)
 		return true;
-	return env->t_ns >= k->t_ns + period - period / 8;
+	if (env->t_ns < k->t_ns + period - period / 8)
+		return false;
+	return !w->sure || w->now_ns != k->whole_ns || tg_tree_has_exits(env->tree);
 }
 
 static void walk(struct walk *k, struct tg_env *env)

@@ -36,6 +36,10 @@ void tg_tree_set_root(struct tg_tree *t, pid_t root);
 /* Read the tree and tell the hooks; `flags` are enum tg_read_flags. */
 void tg_tree_read(struct tg_tree *t, unsigned flags);
 
+/* Whether a process has ended since it was read, so that it must be read again. It costs one call.
+ */
+bool tg_tree_has_exits(struct tg_tree *t);
+
 /* Of the last reading. NULL when there is no root, or it was never there. */
 const struct tg_tree_totals *tg_tree_totals(const struct tg_tree *t);
 

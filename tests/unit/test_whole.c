@@ -323,6 +323,68 @@ static void test_begin_among_others(void)
 	tg_sampler_free(s);
 }
 
+static void three_that_wait(void)
+{
+	for (int i = 0; i < 3; i++)
+		if (fork() == 0)
+			for (;;)
+				pause();
+	stop();
+	burn_ms(5);
+	stop();
+}
+
+static void kill_other(void *ctx, uint32_t entity, pid_t pid, const char *comm)
+{
+	const struct child *c = ctx;
+
+	(void)entity;
+	(void)comm;
+	if (pid != c->pid)
+		kill(pid, SIGKILL);
+}
+
+/* A whole that stands still is of processes that did not run: these are not looked at, but once a
+ * second. One that works, and one that ends, is seen at the next reading. */
+static void test_still(void)
+{
+	struct child c = start(three_that_wait);
+	struct tg_sampler_options options = { .root_fd = -1, .root = c.pid };
+	struct tg_sampler *s = NULL;
+	struct tg_reading r;
+	int64_t looked_ns;
+
+	go(&c);
+	for (int i = 0; i < 100 && (!s || !s->whole.sure); i++) {
+		tg_sampler_free(s);
+		T_EQ_I(tg_sampler_new(&s, &options, NULL), 0);
+		tg_sampler_read(s, TG_READ_REFRESH, &r);
+		read_walked(s, &r);
+	}
+	if (!s->whole.sure) {
+		T_SKIP("a tree that is still", "others start processes all the time");
+	} else {
+		looked_ns = tg_tree_totals(s->env.tree)->t_ns;
+		read_walked(s, &r);
+		read_walked(s, &r);
+		T_EQ_I(tg_tree_totals(s->env.tree)->t_ns, looked_ns);
+		T_EQ_I(column(&r, "tree.processes", ""), 4);
+		T_OK(column(&r, "tree.rss_bytes", "") > 0);
+		tg_sampler_read(s, TG_READ_REFRESH, &r);
+		T_EQ_I(tg_tree_totals(s->env.tree)->t_ns, r.t_ns);
+		go(&c);
+		read_walked(s, &r);
+		T_EQ_I(tg_tree_totals(s->env.tree)->t_ns, r.t_ns);
+		read_walked(s, &r);
+		tg_sampler_alive(s, kill_other, &c);
+		for (int i = 0; i < 1000 && column(&r, "tree.processes", "") > 1; i++)
+			read_walked(s, &r);
+		T_EQ_I(column(&r, "tree.processes", ""), 1);
+	}
+	finish(&c);
+	tg_sampler_free(s);
+}
+
 /* Without perf, what was waited for is there, and what was not is said to be unknown. */
 static void test_without(void)
 {
@@ -428,6 +490,7 @@ int main(void)
 		test_short_lives("of a thread", of_a_thread);
 		test_attached();
 		test_begin_among_others();
+		test_still();
 	}
 	test_short_lives_in_group("waited for, in a group", waited);
 	test_short_lives_in_group("SIGCHLD ignored, in a group", auto_reaped);
