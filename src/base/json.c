@@ -35,7 +35,8 @@ static enum half half(const char *p, const char *end)
 
 /*
  * Put U+FFFD, as long as they are, in the place of escaped surrogates without a partner. Python
- * writes them for names that are no UTF-8, and jansson refuses the whole text for one.
+ * writes them for names that are no UTF-8, front ends where text was cut between the two, and
+ * jansson refuses the whole text for one.
  */
 static void mend(char *p, const char *end)
 {

@@ -3,9 +3,9 @@
  * JSON: a reader for our own files and messages, and a streaming writer without a tree.
  *
  * The reader (jansson behind an opaque type) is strict: UTF-8, no NaN, depth bounded. Lone
- * surrogates, which Python and front ends write, become U+FFFD. Messages of Jupyter
- * clients do not go through it whole: they may hold what it refuses or changes (1e400) and are
- * passed on as bytes, see jupyter/scan.h.
+ * surrogates, which Python and front ends write, become U+FFFD. Messages of Jupyter clients do not
+ * go through it whole: they may hold what it refuses or changes (1e400) and are passed on as bytes,
+ * see jupyter/scan.h.
  *
  * The writer appends to a tg_buf. Commas, quoting and escaping are its business; output is pure
  * ASCII. Bytes that are no UTF-8 become U+FFFD, so that any name in the world can be written.

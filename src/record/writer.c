@@ -393,8 +393,10 @@ bool tg_writer_is_deleted(const struct tg_writer *w)
 
 	if (fstat(w->fd, &st) < 0)
 		return errno == ESTALE;
-	if (!S_ISREG(st.st_mode) || st.st_nlink == 0)
-		return S_ISREG(st.st_mode);
+	if (!S_ISREG(st.st_mode))
+		return false;
+	if (st.st_nlink == 0)
+		return true;
 	/* written on, a file that was emptied begins with a hole */
 	n = pread(w->fd, &first, 1, 0);
 	return n >= 0 && !first;

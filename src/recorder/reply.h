@@ -31,8 +31,7 @@ struct tg_reply {
 	int column[TG_REPLY_VALUES]; /* where they are in a reading; -1: not there */
 	int64_t t_ns[2]; /* before last and last */
 	int64_t value[2][TG_REPLY_VALUES];
-	int64_t pss_bytes,
-		pss_ns; /* the tree's PSS, which not every reading has, and when; 0: none */
+	int64_t pss_bytes, pss_ns; /* of the tree, which not every reading has; 0: none lately */
 	int64_t held_bytes, held_ns; /* the most of the tree's RSS lately, and when; 0: none */
 	int64_t held_limit; /* of its group at that time, or TG_MISSING */
 };

@@ -10,15 +10,15 @@
 #include "sample/source.h"
 
 #include "base/clock.h"
-
 #include "base/mem.h"
 
 #define PATH_ROOM (TG_PATH_MAX + 64) /* a group's folder and a file in it */
 
-/* Open `path`, whose length snprintf said to be `n`. */
-static int open_path(const struct tg_env *env, const char *path, int n)
+static int open_va(const struct tg_env *env, const char *fmt, va_list ap)
 {
-	int fd;
+	char room[PATH_ROOM];
+	const char *path = room;
+	int fd, n = vsnprintf(room, sizeof(room), fmt, ap);
 
 	if (n < 0 || n >= PATH_ROOM)
 		return -ENAMETOOLONG;
@@ -30,27 +30,24 @@ static int open_path(const struct tg_env *env, const char *path, int n)
 
 int tg_env_open(const struct tg_env *env, const char *fmt, ...)
 {
-	char path[PATH_ROOM];
 	va_list ap;
-	int n;
+	int fd;
 
 	va_start(ap, fmt);
-	n = vsnprintf(path, sizeof(path), fmt, ap);
+	fd = open_va(env, fmt, ap);
 	va_end(ap);
-	return open_path(env, path, n);
+	return fd;
 }
 
 int tg_env_each(const struct tg_env *env, int (*each)(void *ctx, const char *name), void *ctx,
 	const char *fmt, ...)
 {
-	char path[PATH_ROOM];
 	va_list ap;
 	int fd, r;
 
 	va_start(ap, fmt);
-	fd = vsnprintf(path, sizeof(path), fmt, ap);
+	fd = open_va(env, fmt, ap);
 	va_end(ap);
-	fd = open_path(env, path, fd);
 	if (fd < 0)
 		return fd;
 	r = tg_entries_each(fd, each, ctx);
@@ -73,15 +70,13 @@ void tg_env_note(const struct tg_env *env, const char *fmt, ...)
 
 ssize_t tg_env_read(struct tg_env *env, const char *fmt, ...)
 {
-	char path[PATH_ROOM];
 	va_list ap;
 	ssize_t n;
 	int fd;
 
 	va_start(ap, fmt);
-	fd = vsnprintf(path, sizeof(path), fmt, ap);
+	fd = open_va(env, fmt, ap);
 	va_end(ap);
-	fd = open_path(env, path, fd);
 	if (fd < 0)
 		return fd;
 	n = tg_text_pread_long(env->text, fd);

@@ -64,13 +64,12 @@ static void count(struct tg_oom_counter *c, struct tg_env *env, const char *key,
 	if (c->fd < 0)
 		return;
 	if (tg_text_pread(env->text, c->fd) <= 0 || !number_in(env->text, key, &v)) {
-		/* the group was removed, or the kernel is older than 4.13 */
-		if (!rose(c, now)) {
-			close_counter(c);
-			return;
-		}
+		/* the group was removed, or the kernel is older than 4.13; a rise is not forgotten
+		 */
 		close(c->fd);
 		c->fd = -1;
+		if (!rose(c, now))
+			c->value = TG_MISSING;
 		return;
 	}
 	if (c->value != TG_MISSING && v > c->value) {

@@ -11,6 +11,7 @@
 #define SLICE_NS    (20 * TG_NS_PER_MS) /* in which no sample is taken */
 #define TOO_LONG_NS (250 * TG_NS_PER_MS) /* about 15 GB of small pages */
 #define NS_PER_MB   16000
+#define STANDS_NS   (60 * TG_NS_PER_S) /* others may share the same pages, or no longer */
 
 int64_t tg_share_expected_ns(const struct tg_process *p)
 {
@@ -60,20 +61,48 @@ static void add_up(struct tg_sweep *w, const struct tg_env *env)
 	w->t_ns = any ? w->begun_ns : 0; /* this kernel does not tell */
 }
 
+/*
+ * Without a page fault, a page given back or a process more or less, no share is another than it
+ * was. Says whether any of that came since the last sweep began, and remembers how it is now.
+ */
+static bool has_moved(struct tg_sweep *w, const struct tg_tree_totals *t)
+{
+	const int64_t now[] = { t->faults[TG_FAULTS_MINOR], t->rss_bytes, t->processes };
+	bool moved = memcmp(w->moves, now, sizeof(now)) != 0;
+
+	memcpy(w->moves, now, sizeof(now));
+	return moved;
+}
+
+/* Whether a sweep begins now. */
+static bool begin(struct tg_sweep *w, const struct tg_env *env)
+{
+	bool moved;
+
+	/* a reading that comes a little early is this one's */
+	if (env->live && env->t_ns < w->due_ns - PERIOD_NS / 8)
+		return false;
+	moved = has_moved(w, tg_tree_totals(env->tree));
+	if (!moved && w->t_ns && env->live && env->t_ns - w->read_ns < STANDS_NS) {
+		w->t_ns = env->t_ns;
+		w->due_ns = env->t_ns + PERIOD_NS;
+		return false;
+	}
+	w->next = 0;
+	w->begun_ns = w->read_ns = env->t_ns;
+	w->spent_ns = 0;
+	return true;
+}
+
 void tg_sweep_read(struct tg_sweep *w, struct tg_env *env)
 {
 	int64_t begun_ns, now_ns;
 	struct tg_process *p;
 
-	/* a reading that comes a little early is this one's */
-	if (!w->running && env->live && env->t_ns < w->due_ns - PERIOD_NS / 8)
+	if (!w->running)
+		w->running = begin(w, env);
+	if (!w->running)
 		return;
-	if (!w->running) {
-		w->running = true;
-		w->next = 0;
-		w->begun_ns = env->t_ns;
-		w->spent_ns = 0;
-	}
 	begun_ns = now_ns = tg_thread_ns();
 	while ((p = tg_tree_from(env->tree, w->next)) && now_ns - begun_ns < SLICE_NS) {
 		int64_t before_ns = now_ns;

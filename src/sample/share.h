@@ -3,8 +3,9 @@
  * Proportional shares of memory (PSS): a page that N processes have counts 1/N for each, so that
  * the sum over a tree has no page twice. The kernel finds it by walking through all page tables of
  * a process, some 16 us for each MB, with its mmap_lock held. So all processes are read one after
- * the other, in a sweep, no more than a thousandth of the time; who would take too long is left
- * out. No file is kept open: one of smaps_rollup would go on telling of what was there before exec.
+ * the other, in a sweep, no more than a thousandth of the time, and hardly ever while nothing of
+ * the tree's memory moves; who would take too long is left out. No file is kept open: one of
+ * smaps_rollup would go on telling of what was there before exec.
  */
 #ifndef TG_SAMPLE_SHARE_H
 #define TG_SAMPLE_SHARE_H
@@ -17,12 +18,14 @@ struct tg_sweep {
 	uint32_t next; /* entity to go on with */
 	int64_t begun_ns, spent_ns; /* CPU time of it so far */
 	int64_t due_ns; /* the next one */
+	int64_t read_ns; /* the last one that read anything began then */
 	/* what the last one that was finished has found */
-	int64_t t_ns; /* when it began; 0: there was none */
+	int64_t t_ns; /* when it began, or was found to stand; 0: there was none */
 	int64_t pss_bytes, swap_pss_bytes;
 	int64_t covers_bytes; /* resident, counted by page, of the processes in it */
 	int64_t left_out_bytes; /* resident memory of the others */
 	int64_t rss_bytes; /* resident memory of the tree, when it ended */
+	int64_t moves[3]; /* of the tree, when it began: see share.c */
 	int64_t denied; /* processes whose share may not be read */
 };
 

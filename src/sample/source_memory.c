@@ -34,8 +34,8 @@ static const struct tg_metric metrics[] = {
 		"resident memory of the processes in tree.pss_bytes, counted page by page; those "
 		"that are denied, or too large to look at, are not in it" },
 	[PSS_AGE] = { "tree.pss_age_ns", "ns", TG_GAUGE, TG_SCOPE_JOB, 0,
-		"how old tree.pss_bytes is: it is looked for a thousandth of the time at most, "
-		"about 16 us for each MB" },
+		"how long ago tree.pss_bytes was found, or found to stand as no memory had moved: "
+		"it is looked for a thousandth of the time at most, about 16 us for each MB" },
 	[PSS_DENIED] = { "tree.pss_denied", "count", TG_GAUGE, TG_SCOPE_JOB, 0,
 		"processes whose share of memory may not be read" },
 	[SWAP_PSS] = { "tree.swap_pss_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0,

@@ -75,8 +75,39 @@ static void test_refresh_of_idlers(void)
 	finish(&c);
 }
 
+/* pitfall 18: shares of memory are not looked for again while none of it has moved */
+static void test_shares_of_idlers(void)
+{
+	struct child c = start(have_idlers);
+	struct tg_sampler *s = live_sampler(c.pid);
+	struct tg_reading r;
+
+	go(&c);
+	if (reads_so_far() < 0) {
+		T_SKIP("reads of shares", "this kernel has no /proc/PID/io");
+	} else {
+		int64_t plain = least_reads(s), age = TG_MISSING;
+
+		for (int i = 0; i < 3; i++) {
+			int64_t before = reads_so_far();
+
+			tg_sampler_read(s, TG_READ_REFRESH, &r);
+			age = column(&r, "tree.pss_age_ns", "");
+			if (age == TG_MISSING)
+				T_SKIP("reads of shares", "this kernel tells of none");
+			else if (i > 0) /* the first may be of a tree that was still being made */
+				T_NEAR((double)(reads_so_far() - before), (double)plain,
+					IDLERS / 2.);
+			usleep(2000000); /* it would be due again */
+		}
+	}
+	tg_sampler_free(s);
+	finish(&c);
+}
+
 int main(void)
 {
 	test_refresh_of_idlers();
+	test_shares_of_idlers();
 	return t_done();
 }
