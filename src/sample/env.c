@@ -14,7 +14,8 @@
 
 #define PATH_ROOM (TG_PATH_MAX + 64) /* a group's folder and a file in it */
 
-static int open_va(const struct tg_env *env, const char *fmt, va_list ap)
+static int __attribute__((format(printf, 2, 0)))
+open_va(const struct tg_env *env, const char *fmt, va_list ap)
 {
 	char room[PATH_ROOM];
 	const char *path = room;
