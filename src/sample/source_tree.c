@@ -96,7 +96,7 @@ static bool is_walk_due(const struct walk *k, const struct tg_env *env)
 		return true;
 	if (env->t_ns < k->t_ns + period - period / 8)
 		return false;
-	return !w->sure || w->now_ns != k->whole_ns || tg_tree_has_exits(env->tree);
+	return !w->sure || w->now_ns != k->whole_ns || tg_tree_is_unsettled(env->tree);
 }
 
 static void walk(struct walk *k, struct tg_env *env)

@@ -438,9 +438,9 @@ void tg_tree_set_root(struct tg_tree *t, pid_t root)
 	t->root_changed = true;
 }
 
-bool tg_tree_has_exits(struct tg_tree *t)
+bool tg_tree_is_unsettled(struct tg_tree *t)
 {
-	return tg_kept_collect_exits(&t->kept);
+	return tg_kept_collect_exits(&t->kept) || t->some_gone;
 }
 
 const struct tg_tree_totals *tg_tree_totals(const struct tg_tree *t)

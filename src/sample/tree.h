@@ -36,9 +36,11 @@ void tg_tree_set_root(struct tg_tree *t, pid_t root);
 /* Read the tree and tell the hooks; `flags` are enum tg_read_flags. */
 void tg_tree_read(struct tg_tree *t, unsigned flags);
 
-/* Whether a process has ended since it was read, so that it must be read again. It costs one call.
+/*
+ * Whether a process has ended since the last reading, or was found then to have: in the next one
+ * its number may be another's, and its figures show in its parent. It costs one call.
  */
-bool tg_tree_has_exits(struct tg_tree *t);
+bool tg_tree_is_unsettled(struct tg_tree *t);
 
 /* Of the last reading. NULL when there is no root, or it was never there. */
 const struct tg_tree_totals *tg_tree_totals(const struct tg_tree *t);
