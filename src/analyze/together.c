@@ -47,6 +47,11 @@ static void add_totals(struct tg_totals *sum, const struct tg_totals *t)
 	sum->wall_s += t->wall_s;
 	sum->cores_max = fmax(sum->cores_max, t->cores_max);
 	sum->rss_peak_bytes = fmax(sum->rss_peak_bytes, t->rss_peak_bytes);
+	sum->pss_peak_bytes = fmax(sum->pss_peak_bytes, t->pss_peak_bytes);
+	if (!(sum->mem_peak_bytes >= t->mem_peak_bytes) && t->mem_peak_is) {
+		sum->mem_peak_bytes = t->mem_peak_bytes;
+		sum->mem_peak_is = t->mem_peak_is;
+	}
 	sum->single = sum->single && t->single;
 	sum->missed += t->missed;
 	sum->samples += t->samples;

@@ -8,6 +8,7 @@
 #include "analyze/gpus.h"
 #include "analyze/peaks.h"
 #include "analyze/series.h"
+#include "analyze/shares.h"
 #include "analyze/window.h"
 #include "base/clock.h"
 #include "record/format.h"
@@ -19,7 +20,7 @@
 #define MISSED_MAX (INT64_C(1) << 61) /* ticks: more are damage, and the sum cannot overflow */
 
 /* What is wanted of each metric, and where it goes. Sums over instances. */
-enum want { WANT_RISE, WANT_PEAK, WANT_CHANGE };
+enum want { WANT_RISE, WANT_PEAK, WANT_CHANGE, WANT_SHARES };
 
 struct wish {
 	const char *metric;
@@ -33,7 +34,8 @@ struct wish {
 static const struct wish wishes[] = {
 	{ "tree.cpu_ns", WANT_RISE, FIELD(cpu_s), 1e-9 },
 	{ "tree.rss_bytes", WANT_PEAK, FIELD(rss_peak_bytes), 1 },
-	{ "tree.pss_bytes", WANT_PEAK, FIELD(pss_peak_bytes), 1 },
+	{ "tree.pss_bytes", WANT_SHARES, FIELD(pss_peak_bytes), 1 },
+	{ "tree.pss_age_ns", WANT_SHARES, FIELD(pss_age_s), 1e-9 },
 	{ "tree.file_bytes", WANT_CHANGE, FIELD(file_retained_bytes), 1 },
 	{ "tree.vms_bytes", WANT_PEAK, FIELD(vms_peak_bytes), 1 },
 	{ "tree.read_bytes", WANT_RISE, FIELD(read_bytes), 1 },
@@ -90,6 +92,9 @@ struct pass {
 	size_t n_columns;
 	int64_t rows_ns[2]; /* the rows of memory at the edges, or the outermost between them */
 	bool rows_exact;
+	struct tg_shares_columns shares_at; /* of the table that is being read */
+	struct tg_shares shares;
+	bool several; /* processes lived in the span */
 };
 
 static struct probe *probe_for(
@@ -196,7 +201,23 @@ static int each_block(void *ctx, const struct tg_block *block)
 		take_column(p, probe, block, c, before);
 		more |= probe->t_after[1] == TG_MISSING;
 	}
+	tg_shares_take(&p->shares, block, &p->shares_at, p->edge_ns[0], p->edge_ns[1],
+		p->edge_ns[1] + p->tolerance_ns);
 	return !more;
+}
+
+/* Remember which column of the blocks it is, if memory is counted by it. */
+static void note_shares(struct tg_shares_columns *at, const struct probe *probe, size_t column)
+{
+	if (!strcmp(probe->wish->metric, "tree.rss_bytes")) {
+		at->rss = column;
+		at->rss_scale = probe->scale;
+	} else if (!strcmp(probe->wish->metric, "tree.pss_bytes")) {
+		at->pss = column;
+		at->pss_scale = probe->scale;
+	} else if (!strcmp(probe->wish->metric, "tree.pss_age_ns")) {
+		at->age = column;
+	}
 }
 
 static const struct wish *wish_for(const char *metric)
@@ -243,6 +264,9 @@ static int read_tables(const struct tg_recording *r, struct pass *p)
 		column = tg_xcalloc(t->n_columns + 1, sizeof(*column));
 		p->column_probe = tg_xcalloc(t->n_columns + 1, sizeof(*p->column_probe));
 		p->n_columns = 0;
+		p->shares_at = (struct tg_shares_columns){
+			.pss = SIZE_MAX, .rss = SIZE_MAX, .age = SIZE_MAX
+		};
 		for (size_t k = 0; k < t->n_columns; k++) {
 			struct probe *probe;
 
@@ -253,6 +277,7 @@ static int read_tables(const struct tg_recording *r, struct pass *p)
 
 			if (!probe)
 				continue;
+			note_shares(&p->shares_at, probe, p->n_columns);
 			column[p->n_columns] = (uint32_t)k;
 			p->column_probe[p->n_columns++] = (size_t)(probe - p->probe);
 		}
@@ -446,7 +471,7 @@ static int cores_max(
  * VmHWM of a process that rose within the span is its peak in the span. It is the tree's peak too
  * when no other process lived in that time; otherwise it is a lower bound beside the samples.
  */
-static int peak_from_hwm(struct tg_recording *r, const struct pass *p, struct tg_totals *out)
+static int peak_from_hwm(struct tg_recording *r, struct pass *p, struct tg_totals *out)
 {
 	const struct tg_span *span = p->span;
 	int64_t best = TG_MISSING;
@@ -457,19 +482,39 @@ static int peak_from_hwm(struct tg_recording *r, const struct pass *p, struct tg
 		s = session_before(r, span, s)) {
 		struct tg_peaks *peaks;
 		int64_t risen;
+		size_t lived;
 		int rc = tg_peaks_of(r, s->number, &peaks);
 
 		if (rc < 0)
 			return rc;
 		risen = tg_peaks_risen(r, peaks, s->number, span, p->rows_ns);
 		best = TG_MAX(best, risen);
-		out->peak_exact =
-			p->rows_exact && tg_peaks_lived(peaks, span->begin_ns, span->end_ns) == 1;
+		lived = tg_peaks_lived(peaks, span->begin_ns, span->end_ns);
+		out->peak_exact = p->rows_exact && lived == 1;
+		p->several |= lived > 1;
 	}
 	out->peak_exact = out->peak_exact && best != TG_MISSING && !outlived_recorder(span);
 	if (best != TG_MISSING && !((double)best <= out->rss_peak_bytes))
 		out->rss_peak_bytes = (double)best;
 	return 0;
+}
+
+/*
+ * The memory that was in use at one moment, no page counted twice. That is PSS where several
+ * processes were there and it was known as they had the most; else RSS, of one process also the
+ * finer of the two.
+ */
+static void choose_peak(const struct pass *p, struct tg_totals *out)
+{
+	out->pss_peak_bytes = p->shares.pss_bytes;
+	if (p->shares.found_ns != TG_MISSING)
+		out->pss_age_s = (double)(p->edge_ns[1] - p->shares.found_ns) / 1e9;
+	out->mem_peak_bytes = out->rss_peak_bytes;
+	out->mem_peak_is = isnan(out->rss_peak_bytes) ? NULL : "RSS";
+	if (!p->several || !tg_shares_hold(&p->shares, out->rss_peak_bytes))
+		return;
+	out->mem_peak_bytes = out->pss_peak_bytes;
+	out->mem_peak_is = "PSS";
 }
 
 /* ---- what was not sampled ---- */
@@ -512,7 +557,16 @@ static void verdict(struct tg_totals *t, const char *text)
 		t->verdict[t->n_verdicts++] = text;
 }
 
-static void judge(struct tg_totals *t, const struct tg_span *span)
+/* Nothing has more than its limit: then RSS counts pages that are shared. */
+static bool near_limit(const struct tg_totals *t, bool several)
+{
+	double limit = t->memory_limit_bytes;
+	bool sum = several && t->mem_peak_bytes == t->rss_peak_bytes;
+
+	return t->mem_peak_bytes >= 0.9 * limit && !(sum && t->mem_peak_bytes > limit);
+}
+
+static void judge(struct tg_totals *t, const struct tg_span *span, bool several)
 {
 	if (!strcmp(span->status, "died"))
 		verdict(t, "died");
@@ -520,7 +574,7 @@ static void judge(struct tg_totals *t, const struct tg_span *span)
 		verdict(t, "its last samples are missing");
 	if (t->oom_kills >= 0.5) /* which may be that of a worker, while the cell goes on */
 		verdict(t, "a process was killed for want of memory");
-	if (t->rss_peak_bytes >= 0.9 * t->memory_limit_bytes)
+	if (near_limit(t, several))
 		verdict(t, "memory near limit");
 	if (t->wall_s < 1 || isnan(t->cores_mean)) /* too short to say how it spent its time */
 		return;
@@ -543,7 +597,7 @@ static void fill_unknown(struct tg_totals *t)
 	for (size_t i = 0; i < TG_ARRAY_SIZE(wishes); i++)
 		*(double *)((char *)t + wishes[i].offset) = NAN;
 	t->cores_mean = t->cores_max = t->cores_allowed = t->memory_limit_bytes = NAN;
-	t->rss_begin_bytes = t->mem_retained_bytes = NAN;
+	t->rss_begin_bytes = t->mem_retained_bytes = t->mem_peak_bytes = NAN;
 	t->gpu_util_mean_pct = t->gpu_mem_peak_bytes = NAN;
 }
 
@@ -565,6 +619,7 @@ int tg_totals_of(struct tg_recording *r, const struct tg_span *span, struct tg_t
 	int rc;
 
 	fill_unknown(out);
+	tg_shares_init(&p.shares);
 	p.from_ns = TG_MAX(span->begin_ns - PAD_NS, 0);
 	p.to_ns = TG_MIN(span->end_ns + PAD_NS, TG_TIME_MAX);
 	p.tolerance_ns = TG_MAX(TG_EDGE_NS, wall_ns / 20);
@@ -593,6 +648,7 @@ int tg_totals_of(struct tg_recording *r, const struct tg_span *span, struct tg_t
 	out->missed = missed_in(r, span);
 	if (span->open || outlived_recorder(span))
 		out->exact = false;
-	judge(out, span);
+	choose_peak(&p, out);
+	judge(out, span, p.several);
 	return rc;
 }

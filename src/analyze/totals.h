@@ -19,7 +19,12 @@ struct tg_totals {
 	double cores_max; /* of the rates between samples; the mean when `single` */
 	double cores_allowed; /* limit in force, or NaN */
 	double memory_limit_bytes;
-	double rss_begin_bytes, rss_peak_bytes, pss_peak_bytes, vms_peak_bytes;
+	/* the most at one moment: PSS where processes share and it was known then, else RSS */
+	double mem_peak_bytes;
+	const char *mem_peak_is; /* "PSS", "RSS"; NULL: unknown */
+	double rss_begin_bytes, rss_peak_bytes, vms_peak_bytes;
+	double pss_peak_bytes; /* of the readings that were taken in the span */
+	double pss_age_s; /* of the last of them, when the span ended */
 	double mem_retained_bytes; /* RSS at the end less RSS at the beginning */
 	double file_retained_bytes; /* of that, pages of files, which the kernel takes back */
 	double read_bytes, write_bytes; /* of the tree, to and from storage */

@@ -107,6 +107,13 @@ void tg_fmt_count(struct tg_buf *out, uint64_t n, const char *one)
 	tg_buf_addf(out, "%llu %s%s", (unsigned long long)n, one, n == 1 ? "" : "s");
 }
 
+void tg_fmt_peak(struct tg_buf *out, const struct tg_totals *t)
+{
+	tg_fmt_bytes(out, t->mem_peak_bytes);
+	if (t->mem_peak_is)
+		tg_buf_addf(out, " %s", t->mem_peak_is);
+}
+
 void tg_fmt_headline(struct tg_buf *out, const struct tg_totals *t)
 {
 	/* a file's pages are cache: they are kept as long as nobody else needs room */
@@ -124,11 +131,11 @@ void tg_fmt_headline(struct tg_buf *out, const struct tg_totals *t)
 			tg_fmt_cores(out, t->cores_mean);
 		}
 	}
-	if (!isnan(t->rss_peak_bytes)) {
-		size_t k = byte_power(t->rss_peak_bytes);
+	if (!isnan(t->mem_peak_bytes)) {
+		size_t k = byte_power(t->mem_peak_bytes);
 
 		tg_buf_adds(out, " · peak ");
-		tg_fmt_bytes(out, t->rss_peak_bytes);
+		tg_fmt_peak(out, t);
 		if (!isnan(t->memory_limit_bytes)) {
 			tg_buf_adds(out, " of ");
 			if (byte_power(t->memory_limit_bytes) == k)

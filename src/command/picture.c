@@ -72,6 +72,29 @@ static double full_bar(double allowed, double largest)
 	return allowed <= largest * 10 ? allowed : 0;
 }
 
+static bool is_pss(const struct tg_totals *t)
+{
+	return t->mem_peak_is && !strcmp(t->mem_peak_is, "PSS");
+}
+
+/* "GB RSS": the unit of the list's peaks, with what they are; of some it may be the other. */
+static char *peak_unit(const struct tg_totals *t, size_t n, const char *unit)
+{
+	bool rss = false, pss = false;
+	struct tg_buf b = TG_BUF_INIT;
+
+	for (size_t i = 0; i < n; i++) {
+		pss |= is_pss(&t[i]);
+		rss |= t[i].mem_peak_is && !is_pss(&t[i]);
+	}
+	tg_buf_addf(&b, "%s%s", unit,
+		rss && pss ? " RSS or PSS"
+		: rss      ? " RSS"
+		: pss      ? " PSS"
+			   : "");
+	return tg_buf_detach(&b);
+}
+
 /* Several cells: each on a line of its own with its CPU and memory. */
 static int add_cells(struct work *w)
 {
@@ -83,9 +106,10 @@ static int add_cells(struct work *w)
 	for (size_t i = 0; i < w->p->n_spans && rc == 0; i++) {
 		rc = tg_totals_of(w->p->recording, w->p->span[i], &t[i]);
 		cores = fmax(cores, t[i].cores_mean);
-		bytes = fmax(bytes, t[i].rss_peak_bytes);
+		bytes = fmax(bytes, t[i].mem_peak_bytes);
 	}
-	w->chart->memory_unit = tg_xstrdup(tg_panels_byte_unit(bytes, &factor));
+	w->chart->memory_unit =
+		peak_unit(t, rc == 0 ? w->p->n_spans : 0, tg_panels_byte_unit(bytes, &factor));
 	w->chart->memory_full = full_bar(w->sums.totals.memory_limit_bytes, bytes) * factor;
 	w->chart->cores_full = full_bar(w->sums.totals.cores_allowed, cores);
 	for (size_t i = 0; i < w->p->n_spans && rc == 0; i++) {
@@ -95,7 +119,7 @@ static int add_cells(struct work *w)
 		tg_span_label(s, &label);
 		tg_chart_cell(w->chart, label.data, (double)(s->begin_utc_ns - w->from_ns) / 1e9,
 			(double)(s->end_utc_ns - w->from_ns) / 1e9, t[i].cores_mean,
-			t[i].rss_peak_bytes * factor, has_failed(s));
+			t[i].mem_peak_bytes * factor, has_failed(s));
 	}
 	tg_buf_release(&label);
 	free(t);
@@ -192,6 +216,16 @@ static void traffic_row(
 	row(w, what, b);
 }
 
+/* "76 % of 72 GB" */
+static void add_of_limit(const struct tg_totals *t, struct tg_buf *out)
+{
+	if (isnan(t->memory_limit_bytes))
+		return;
+	tg_fmt_pct(out, t->mem_peak_bytes, t->memory_limit_bytes);
+	tg_buf_adds(out, " of ");
+	tg_fmt_bytes(out, t->memory_limit_bytes);
+}
+
 /* What the panels show, in figures. */
 static void add_rows(struct work *w)
 {
@@ -216,12 +250,14 @@ static void add_rows(struct work *w)
 		if (!isnan(w->sums.rss_mean_bytes))
 			tg_fmt_bytes(&b[0], w->sums.rss_mean_bytes);
 		tg_fmt_bytes(&b[1], t->rss_peak_bytes);
-		if (!isnan(t->memory_limit_bytes)) {
-			tg_fmt_pct(&b[3], t->rss_peak_bytes, t->memory_limit_bytes);
-			tg_buf_adds(&b[3], " of ");
-			tg_fmt_bytes(&b[3], t->memory_limit_bytes);
-		}
+		if (!is_pss(t))
+			add_of_limit(t, &b[3]);
 		row(w, "Memory RSS", b);
+	}
+	if (tg_panels_ask_for(list, "memory") && is_pss(t)) {
+		tg_fmt_bytes(&b[1], t->mem_peak_bytes);
+		add_of_limit(t, &b[3]);
+		row(w, "Memory PSS", b);
 	}
 	if (tg_panels_ask_for(list, "io-bytes")) {
 		traffic_row(w, "Disk read", TG_TRAFFIC_READ, t->read_bytes, b);

@@ -157,7 +157,7 @@ static int add_span(struct tg_command *c, struct tg_recording *r, const struct t
 	grid_add(g, &b);
 	tg_fmt_pct(&b, t.cores_mean, t.cores_allowed);
 	grid_add(g, &b);
-	tg_fmt_bytes(&b, t.rss_peak_bytes);
+	tg_fmt_peak(&b, &t);
 	grid_add(g, &b);
 	tg_fmt_bytes(&b, t.read_bytes);
 	grid_add(g, &b);

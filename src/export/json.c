@@ -41,8 +41,11 @@ static void span_totals(const struct tg_totals *t, struct tg_jw *w)
 	fraction(w, "cpu_pct_of_allowed", 100 * t->cores_mean / t->cores_allowed, 2);
 	fraction(w, "cpu_pct_of_node", 100 * t->cores_mean / t->node_cores, 2);
 	whole(w, "memory_limit_bytes", t->memory_limit_bytes);
+	whole(w, "mem_peak_bytes", t->mem_peak_bytes);
+	tg_jw_kstr(w, "mem_peak_is", t->mem_peak_is);
 	whole(w, "rss_peak_bytes", t->rss_peak_bytes);
 	whole(w, "pss_peak_bytes", t->pss_peak_bytes);
+	fraction(w, "pss_age_s", t->pss_age_s, 3);
 	whole(w, "vms_peak_bytes", t->vms_peak_bytes);
 	whole(w, "mem_retained_bytes", t->mem_retained_bytes);
 	whole(w, "file_retained_bytes", t->file_retained_bytes);

@@ -2,6 +2,7 @@
 """Memory as a notebook's cells use it: shared by workers, of files, and left behind."""
 
 import json
+import re
 
 import pytest
 
@@ -52,6 +53,17 @@ def test_workers_share(cells):
     """pitfall 14, report 13: eight workers that share 200 MB have 200 MB, whatever RSS adds up to."""
     assert cells[0]["rss_peak_bytes"] > 9 * 200e6
     assert 190e6 < cells[0]["pss_peak_bytes"] < 400e6
+    assert (cells[0]["mem_peak_is"], cells[0]["mem_peak_bytes"]) == ("PSS", cells[0]["pss_peak_bytes"])
+
+
+def test_peak_is_named(notebook, cells):
+    """pitfall 14: what a cell's peak is, is said, and table, chart and JSON have the same."""
+    rows = notebook.run("%tacho show").text.splitlines()[1:]
+    for row, cell in zip(rows, cells, strict=True):
+        value = cell["mem_peak_bytes"]
+        assert f"{value / 1e6:.0f} MB {cell['mem_peak_is']}" in row
+    (display,) = notebook.run("%tacho chart --span 0 --panel memory").of("display_data")
+    assert re.search(r"peak \d+ MB PSS", display["data"]["text/plain"])
 
 
 def test_files_are_no_leak(cells):

@@ -136,12 +136,13 @@ static void test_json_members(void)
 {
 	static const char *const member[] = { "index", "kind", "name", "lane", "status", "start",
 		"wall_s", "cpu_s", "cores_mean", "cores_max", "cores_allowed", "cpu_pct_of_allowed",
-		"cpu_pct_of_node", "memory_limit_bytes", "rss_peak_bytes", "pss_peak_bytes",
-		"vms_peak_bytes", "mem_retained_bytes", "file_retained_bytes", "read_bytes",
-		"write_bytes", "read_ops", "write_ops", "net_rx_bytes", "net_tx_bytes",
-		"nfs_read_bytes", "nfs_write_bytes", "gpu_util_mean_pct", "gpu_mem_peak_bytes",
-		"energy_j", "throttled_s", "oom_kills", "unattributed_cpu_s", "samples", "missed",
-		"exact", "peak_exact", "verdicts" };
+		"cpu_pct_of_node", "memory_limit_bytes", "mem_peak_bytes", "mem_peak_is",
+		"rss_peak_bytes", "pss_peak_bytes", "pss_age_s", "vms_peak_bytes",
+		"mem_retained_bytes", "file_retained_bytes", "read_bytes", "write_bytes",
+		"read_ops", "write_ops", "net_rx_bytes", "net_tx_bytes", "nfs_read_bytes",
+		"nfs_write_bytes", "gpu_util_mean_pct", "gpu_mem_peak_bytes", "energy_j",
+		"throttled_s", "oom_kills", "unattributed_cpu_s", "samples", "missed", "exact",
+		"peak_exact", "verdicts" };
 	struct capture c = run("show run.tacho --json");
 	struct tg_json *v = tg_json_parse(c.text.data, c.text.len, NULL);
 	const struct tg_json *spans = tg_json_get(v, "spans"), *series;
@@ -1076,31 +1077,36 @@ static void test_plurals(void)
 	tg_buf_release(&b);
 }
 
-/* pitfall 15: a file that was mapped is cache, and nothing that is kept */
+/*
+ * pitfall 15: a file that was mapped is cache, and nothing that is kept
+ * pitfall 14: of which kind the peak is, is said
+ */
 static void test_headline(void)
 {
 	struct tg_buf b = TG_BUF_INIT;
 	struct tg_totals t = { .wall_s = 21.5,
 		.cores_mean = 28.1,
 		.cores_allowed = 32,
-		.rss_peak_bytes = 55.1e9,
+		.mem_peak_bytes = 55.1e9,
+		.mem_peak_is = "RSS",
 		.memory_limit_bytes = 72e9,
 		.mem_retained_bytes = 43e9 };
 
 	tg_fmt_headline(&b, &t);
-	T_EQ_S(b.data, "21.5 s · 28.1 of 32 cores · peak 55.1 GB of 72 · +43 GB kept");
+	T_EQ_S(b.data, "21.5 s · 28.1 of 32 cores · peak 55.1 GB RSS of 72 · +43 GB kept");
 	tg_buf_clear(&b);
+	t.mem_peak_is = "PSS";
 	t.file_retained_bytes = 41e9;
 	tg_fmt_headline(&b, &t);
-	T_EQ_S(b.data, "21.5 s · 28.1 of 32 cores · peak 55.1 GB of 72 · +2 GB kept");
+	T_EQ_S(b.data, "21.5 s · 28.1 of 32 cores · peak 55.1 GB PSS of 72 · +2 GB kept");
 	tg_buf_clear(&b);
 	t.file_retained_bytes = NAN;
 	t.mem_retained_bytes = -2.1e9;
 	t.cores_allowed = t.memory_limit_bytes = NAN;
 	tg_fmt_headline(&b, &t);
-	T_EQ_S(b.data, "21.5 s · 28.1 cores · peak 55.1 GB · −2.1 GB freed");
+	T_EQ_S(b.data, "21.5 s · 28.1 cores · peak 55.1 GB PSS · −2.1 GB freed");
 	tg_buf_clear(&b);
-	t.mem_retained_bytes = t.rss_peak_bytes = t.cores_mean = NAN;
+	t.mem_retained_bytes = t.mem_peak_bytes = t.cores_mean = NAN;
 	tg_fmt_headline(&b, &t);
 	T_EQ_S(b.data, "21.5 s");
 	tg_buf_release(&b);

@@ -97,18 +97,126 @@ static void test_peaks(void)
 	T_EQ_I(tg_totals_of(r, &r->span[0], &t), 0);
 	T_NEAR(t.rss_peak_bytes, 4e9, 0);
 	T_NEAR(t.pss_peak_bytes, 2e9, 0);
+	T_NEAR(t.pss_age_s, 0.5, 1e-9);
+	T_NEAR(t.mem_peak_bytes, 2e9, 0);
+	T_EQ_S(t.mem_peak_is, "PSS");
 	T_NEAR(t.file_retained_bytes, 0, 0);
 	T_EQ_I(tg_totals_of(r, &r->span[1], &t), 0);
 	T_NEAR(t.mem_retained_bytes, 1e9, 0);
 	T_NEAR(t.file_retained_bytes, 1e9, 0);
 	T_EQ_I(tg_totals_of(r, &r->span[2], &t), 0);
-	T_OK(isnan(t.pss_peak_bytes));
+	T_OK(isnan(t.pss_peak_bytes) && isnan(t.pss_age_s));
+	T_NEAR(t.mem_peak_bytes, 3e9, 0);
+	T_EQ_S(t.mem_peak_is, "RSS");
 	T_OK(isnan(t.file_retained_bytes)); /* no row was taken at its edges */
 	tg_recording_close(r);
 }
 
+/* A row of a recording; below 0: missing. */
+struct row {
+	int ms, rss_mb, pss_mb, age_ms;
+};
+
+/* A recording of `processes` with these rows, and a span from 1 s to 3 s; the limit is 2 GB. */
+static struct tg_totals of_rows(size_t processes, const struct row *row, size_t n)
+{
+	static const struct tg_metric age = { "tree.pss_age_ns", "ns", TG_GAUGE, TG_SCOPE_JOB, 0,
+		NULL };
+	const struct tg_column column[] = { { .metric = &metric[CPU] }, { .metric = &metric[RSS] },
+		{ .metric = &metric[PSS] }, { .metric = &age } };
+	const char *path = run_path("run.tacho");
+	struct tg_block *b = tg_block_new(1, TG_ARRAY_SIZE(column), 128);
+	struct tg_recording *r = NULL;
+	struct tg_err err = { 0 };
+	struct tg_totals t;
+	struct tg_writer *w;
+
+	unlink(path);
+	if (tg_writer_open(&w, path, RUN_SESSION, &err) < 0)
+		exit(1);
+	run_event(w, "{\"ev\":\"limit\",\"t\":1000000000000,\"what\":\"memory_bytes\","
+		     "\"value\":2e9,\"why\":\"machine\"}");
+	for (size_t i = 0; i < processes; i++) {
+		char birth[128];
+
+		snprintf(birth, sizeof(birth),
+			"{\"ev\":\"birth\",\"t\":1000000000000,\"entity\":%zu,\"pid\":%zu,"
+			"\"comm\":\"fit\"}",
+			i + 1, 4711 + i);
+		run_event(w, birth);
+	}
+	tg_writer_table(w, 1, "main", column, TG_ARRAY_SIZE(column));
+	for (size_t i = 0; i < n; i++) {
+		const int64_t v[] = { row[i].ms * INT64_C(1000000),
+			row[i].rss_mb * INT64_C(1000000),
+			row[i].pss_mb < 0 ? TG_MISSING : row[i].pss_mb * INT64_C(1000000),
+			row[i].age_ms < 0 ? TG_MISSING : row[i].age_ms * INT64_C(1000000) };
+
+		tg_block_add(b, RUN_T0 + row[i].ms * INT64_C(1000000), v);
+	}
+	tg_writer_block(w, b);
+	run_begin(w, 1, 1, "\"count\":1");
+	run_end(w, 1, 3, "ok");
+	tg_writer_finish(w);
+	tg_block_free(b);
+	if (!T_OK(tg_recording_open(&r, path, &err) == 0) || !T_EQ_I(r->n_spans, 1))
+		exit(1);
+	T_EQ_I(tg_totals_of(r, &r->span[0], &t), 0);
+	tg_recording_close(r);
+	return t;
+}
+
+static bool is_near_limit(const struct tg_totals *t)
+{
+	for (size_t i = 0; i < t->n_verdicts; i++)
+		if (!strcmp(t->verdict[i], "memory near limit"))
+			return true;
+	return false;
+}
+
+/*
+ * pitfall 14, report 13: where workers share memory the peak is PSS, and near no limit
+ * pitfall 18: as long as it was found in the cell, and while as much was resident as ever in it;
+ * else the peak is RSS, and is called that
+ */
+static void test_peak_is(void)
+{
+	static const struct row shared[] = { { 900, 1800, 250, 900 }, { 1000, 1800, 250, 1000 },
+		{ 2000, 1800, 300, 0 }, { 2900, 1800, 300, 900 }, { 3000, 1850, 300, 1000 } };
+	static const struct row stale[] = { { 900, 1800, 250, 0 }, { 1000, 1800, 250, 100 },
+		{ 2000, 1800, 250, 1100 }, { 3000, 1800, 250, 2100 }, { 3100, 1800, 1700, 0 } };
+	static const struct row missed[] = { { 1000, 500, -1, -1 }, { 1500, 500, 300, 0 },
+		{ 2000, 1900, -1, 500 }, { 3000, 500, 300, 1500 } };
+	static const struct row more[] = { { 1000, 2500, -1, -1 }, { 2000, 2500, -1, -1 },
+		{ 3000, 2500, -1, -1 } };
+	struct tg_totals t = of_rows(9, shared, TG_ARRAY_SIZE(shared));
+
+	T_EQ_S(t.mem_peak_is, "PSS");
+	T_NEAR(t.mem_peak_bytes, 300e6, 0);
+	T_NEAR(t.rss_peak_bytes, 1850e6, 0);
+	T_NEAR(t.pss_age_s, 1, 1e-9);
+	T_OK(!is_near_limit(&t));
+	t = of_rows(1, shared, TG_ARRAY_SIZE(shared)); /* of one alone RSS has no page twice */
+	T_EQ_S(t.mem_peak_is, "RSS");
+	T_NEAR(t.mem_peak_bytes, 1850e6, 0);
+	T_OK(is_near_limit(&t));
+	t = of_rows(9, stale, TG_ARRAY_SIZE(stale));
+	T_EQ_S(t.mem_peak_is, "RSS");
+	T_NEAR(t.mem_peak_bytes, 1800e6, 0);
+	T_OK(isnan(t.pss_peak_bytes) && isnan(t.pss_age_s));
+	t = of_rows(9, missed, TG_ARRAY_SIZE(missed));
+	T_EQ_S(t.mem_peak_is, "RSS");
+	T_NEAR(t.mem_peak_bytes, 1900e6, 0);
+	T_NEAR(t.pss_peak_bytes, 300e6, 0);
+	T_OK(is_near_limit(&t));
+	t = of_rows(9, more, TG_ARRAY_SIZE(more));
+	T_NEAR(t.mem_peak_bytes, 2500e6, 0);
+	T_OK(!is_near_limit(&t)); /* more than there is: pages are in it twice */
+}
+
 int main(void)
 {
+	test_peak_is();
 	test_peaks();
 	unlink(run_path("run.tacho"));
 	rmdir(run_dir());

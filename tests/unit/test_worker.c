@@ -167,8 +167,9 @@ static void test_code(void)
 
 static void test_graphs(void)
 {
-	draws("%%display_graph_for_last", "Cell #2 · 3 s · 3.2 of 4 cores · peak 7.6 GB of 8");
-	draws("%%display_graph_for_index 0", "Cell #0 · 2 s · 1 of 4 cores · peak 300 MB of 8 GB");
+	draws("%%display_graph_for_last", "Cell #2 · 3 s · 3.2 of 4 cores · peak 7.6 GB RSS of 8");
+	draws("%%display_graph_for_index 0",
+		"Cell #0 · 2 s · 1 of 4 cores · peak 300 MB RSS of 8 GB");
 	draws("%display_graph_for_index 1", "Cell #1 · 3 ms · 0.97 of 4 cores");
 	draws("%%display_graph_for_all", "Cells #0 – #2 · 5 s");
 	draws("%tacho chart --span 0:1 --panel cpu", "Cells #0, #1 · 2 s");
@@ -438,8 +439,8 @@ static void test_tacho(void)
 
 	g = magic("%tacho show --span 1");
 	T_EQ_S(g.out.data,
-		"#  cores over time  wall  cores  of allowed    peak  read  written\n"
-		"1                   3 ms   0.97        24 %  300 MB   0 B      0 B  pass\n");
+		"#  cores over time  wall  cores  of allowed        peak  read  written\n"
+		"1                   3 ms   0.97        24 %  300 MB RSS   0 B      0 B  pass\n");
 	got_release(&g);
 	for (size_t i = 0; i < TG_ARRAY_SIZE(help); i++) {
 		g = magic(help[i]);
@@ -612,10 +613,10 @@ static void test_cell_end(void)
 {
 	struct got g = cell_end("k-4", "");
 
-	T_EQ_S(g.out.data, "3 s · 3.2 of 4 cores · peak 7.6 GB of 8 · +6.7 GB kept\n");
+	T_EQ_S(g.out.data, "3 s · 3.2 of 4 cores · peak 7.6 GB RSS of 8 · +6.7 GB kept\n");
 	got_release(&g);
 	g = cell_end("k-2", ""); /* which has another cell's count, too */
-	T_EQ_S(g.out.data, "2 s · 1 of 4 cores · peak 300 MB of 8 GB · +200 MB kept\n");
+	T_EQ_S(g.out.data, "2 s · 1 of 4 cores · peak 300 MB RSS of 8 GB · +200 MB kept\n");
 	got_release(&g);
 	g = cell_end("k-9", ""); /* lost: nothing is better than another cell's line */
 	T_EQ_S(g.out.data, "");
@@ -624,7 +625,7 @@ static void test_cell_end(void)
 	T_EQ_S(g.out.data, "");
 	got_release(&g);
 	g = cell_end("k-3", "\"report\":\"line\",\"report_min_s\":0");
-	T_EQ_S(g.out.data, "3 ms · 0.97 of 4 cores · peak 300 MB of 8 GB\n");
+	T_EQ_S(g.out.data, "3 ms · 0.97 of 4 cores · peak 300 MB RSS of 8 GB\n");
 	got_release(&g);
 	g = cell_end("k-4", "\"report\":\"none\"");
 	T_EQ_S(g.out.data, "");
