@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "analyze/disks.h"
 #include "analyze/series.h"
 #include "analyze/window.h"
 #include "command/format.h"
@@ -84,6 +85,9 @@ static const struct plan plans[] = {
 		{ { "tree.read_ops", "read", TG_HUE_READ, 0, false },
 			{ "tree.write_ops", "write", TG_HUE_WRITE, DASH, false } },
 		"calls/s" },
+	{ "disks", "Disks of the machine", AS_BYTES_PER_S, true, false,
+		{ { "disk.read_bytes", "read", TG_HUE_READ, 0, .when = WHEN_SOME },
+			{ "disk.write_bytes", "write", TG_HUE_WRITE, DASH, .when = WHEN_SOME } } },
 	{ "nfs", "NFS of the machine, over the wire", AS_BYTES_PER_S, true, true,
 		{ { "nfs.wire_read_bytes", "read", TG_HUE_READ, 0, .when = WHEN_SOME },
 			{ "nfs.wire_write_bytes", "write", TG_HUE_WRITE, DASH,
@@ -279,7 +283,9 @@ static int add_instances(const struct tg_panels *w, struct tg_panel *panel, cons
 
 			one.hue = hues[i % TG_ARRAY_SIZE(hues)];
 			one.style |= i / TG_ARRAY_SIZE(hues) & 1 ? DASH : 0;
-			tg_buf_addf(&shown, line->name ? "%s %s" : "%s", name[i], line->name);
+			tg_instance_title(w->recording, line->metric, name[i], &shown);
+			if (line->name)
+				tg_buf_addf(&shown, " %s", line->name);
 			rc = add_series(w, panel, &one, shown.data, name[i]);
 			some |= rc > 0;
 			tg_buf_release(&shown);

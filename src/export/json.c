@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "analyze/disks.h"
 #include "analyze/series.h"
 #include "analyze/totals.h"
 #include "base/clock.h"
@@ -212,6 +213,25 @@ static int all_series(const struct tg_export *e, struct tg_jw *w)
 	return rc;
 }
 
+/* Series are of all disks together; these are those that there are. */
+static void disks(const struct tg_recording *r, struct tg_jw *w)
+{
+	char **name;
+	size_t n = tg_series_instances(r, "disk.read_bytes", &name);
+
+	tg_jw_key(w, "disks");
+	tg_jw_begin_array(w);
+	for (size_t i = 0; i < n; i++) {
+		tg_jw_begin_object(w);
+		tg_jw_kstr(w, "name", name[i]);
+		tg_disk_put_mounts(r, name[i], w);
+		tg_jw_end_object(w);
+		free(name[i]);
+	}
+	free(name);
+	tg_jw_end_array(w);
+}
+
 /* After all that is read: what is lost of the recording, or null. */
 static void damage(const struct tg_export *e, struct tg_jw *w)
 {
@@ -245,6 +265,7 @@ int tg_export_summary(const struct tg_export *e, struct tg_err *err)
 	}
 	if (rc == 0) {
 		tg_jw_end_object(&w);
+		disks(e->recording, &w);
 		tg_jw_key(&w, "tasks");
 		tg_jw_null(&w);
 		tg_jw_key(&w, "events");
@@ -290,7 +311,8 @@ static void processes(const struct tg_export *e, struct tg_jw *w)
 	tg_jw_end_array(w);
 }
 
-static void columns_out(const struct tg_export_columns *columns, struct tg_jw *w)
+static void columns_out(
+	const struct tg_recording *r, const struct tg_export_columns *columns, struct tg_jw *w)
 {
 	static const char *const scope[] = { "job", "node", "self" };
 
@@ -301,6 +323,8 @@ static void columns_out(const struct tg_export_columns *columns, struct tg_jw *w
 		tg_jw_begin_object(w);
 		tg_jw_kstr(w, "name", m->name);
 		tg_jw_kstr(w, "instance", columns->column[i]->instance);
+		if (!strncmp(m->name, "disk.", 5))
+			tg_disk_put_mounts(r, columns->column[i]->instance, w);
 		tg_jw_kstr(w, "unit", m->unit);
 		tg_jw_kstr(w, "kind", m->kind == TG_COUNTER ? "counter" : "gauge");
 		tg_jw_kstr(w, "of", (size_t)m->scope < 3 ? scope[m->scope] : NULL);
@@ -361,7 +385,7 @@ int tg_export_json(const struct tg_export *e, struct tg_err *err)
 			"rows: time (UTC), cell, then one value a column; counters only grow, a "
 			"rate is their difference over the difference of times; null is unknown");
 		tg_jw_key(&w, "columns");
-		columns_out(&columns, &w);
+		columns_out(e->recording, &columns, &w);
 		/* the rows are written past the writer, in pieces */
 		tg_buf_adds(&out, ",\"rows\":[");
 		rc = tg_export_rows(e, &columns, each_row, &rows);

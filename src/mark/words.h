@@ -56,9 +56,9 @@ const struct tg_word *tg_word_find(const char *name, enum tg_where where);
  */
 #define TG_PANEL_LINES(sep, fold)                                                                  \
 	"cpu" sep "cpu-raw" sep "run-queue" sep "faults" sep "memory" sep "memory-kinds" sep       \
-	"io-bytes" sep "io-ops" fold "nfs" sep "nfs-ops" sep "nfs-rtt" sep "lustre" sep "net" sep  \
-	"infiniband" fold "gpu" sep "gpu-memory" sep "power" sep "node-cpu" sep "node-memory" sep  \
-	"all"
+	"io-bytes" sep "io-ops" sep "disks" fold "nfs" sep "nfs-ops" sep "nfs-rtt" sep             \
+	"lustre" sep "net" sep "infiniband" fold "gpu" sep "gpu-memory" sep "power" sep            \
+	"node-cpu" sep "node-memory" sep "all"
 #define TG_PANEL_NAMES(sep) TG_PANEL_LINES(sep, sep)
 
 /* What something in capitals in a usage may be: "a|b|c="; NULL: not known here. */

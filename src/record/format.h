@@ -79,6 +79,7 @@ struct tg_chunk_header {
  *  gap       from, to, why: no samples are stored for this time
  *  limit     what ("cores", "memory_bytes"), value, why: the effective limit of the tree;
  *            with cores also cpus: those that it may run on, "0-3,8"
+ *  disk      name, mounts: the mount points of the tree that are on this whole disk
  *  means     what ("tree.cpu_ns"), by ("perf", "cgroup", "processes"), why: how that metric is told
  *            from here on, and why not by the means before in that list, or what is uncertain
  *  source    name, period_ns: how often a source of metrics is read from here on (0: at each

@@ -88,3 +88,16 @@ void tg_facts_sources(struct tg_facts *f, const struct tg_sampler *sampler,
 		tg_events_close(events);
 	}
 }
+
+void tg_facts_disk(struct tg_events *events, const char *name, const char *mounts, int64_t now_ns)
+{
+	struct tg_jw *w = tg_events_open(events, "disk", now_ns);
+
+	tg_jw_kstr(w, "name", name);
+	tg_jw_key(w, "mounts");
+	tg_jw_begin_array(w);
+	for (; *mounts; mounts += strlen(mounts) + 1)
+		tg_jw_str(w, mounts);
+	tg_jw_end_array(w);
+	tg_events_close(events);
+}

@@ -32,6 +32,9 @@ void tg_facts_limits(
 void tg_facts_sources(struct tg_facts *f, const struct tg_sampler *sampler,
 	struct tg_events *events, bool end, int64_t now_ns);
 
+/* Say which mount points are on a disk (see hook `disk` of sampler.h). */
+void tg_facts_disk(struct tg_events *events, const char *name, const char *mounts, int64_t now_ns);
+
 /* Say the means, if they have changed with the last reading. */
 void tg_facts_means(struct tg_facts *f, const struct tg_sampler *sampler, struct tg_events *events,
 	int64_t now_ns);

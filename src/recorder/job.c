@@ -119,6 +119,13 @@ static void on_note(void *ctx, int64_t t_ns, const char *text)
 	tg_events_close(&j->events);
 }
 
+static void on_disk(void *ctx, int64_t t_ns, const char *name, const char *mounts)
+{
+	struct tg_job *j = ctx;
+
+	tg_facts_disk(&j->events, name, mounts, t_ns);
+}
+
 static int on_start_gpu(void *ctx)
 {
 	const struct tg_job *j = ctx;
@@ -204,6 +211,7 @@ struct tg_job *tg_job_new(const struct tg_recorder_options *o, struct tg_output 
 			.death = on_death,
 			.value = on_value,
 			.note = on_note,
+			.disk = on_disk,
 			.start_gpu = o->gpu_helper ? on_start_gpu : NULL,
 			.ctx = j },
 	};

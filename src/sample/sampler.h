@@ -38,6 +38,8 @@ struct tg_sampler_hooks {
 	void (*value)(void *ctx, int64_t t_ns, uint32_t entity, uint32_t field, int64_t value);
 	/* something that people should know about the values: a sentence without its stop */
 	void (*note)(void *ctx, int64_t t_ns, const char *text);
+	/* the mount points on a whole disk: strings one behind the other, then an empty one */
+	void (*disk)(void *ctx, int64_t t_ns, const char *name, const char *mounts);
 	/* start the GPU helper (gpu_wire.h): our end of its socket, non-blocking, or -errno */
 	int (*start_gpu)(void *ctx);
 	void *ctx;

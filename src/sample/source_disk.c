@@ -130,7 +130,7 @@ static void put(struct tg_out *out, const char *name, const struct tg_disk_line 
 	give(out, i, BUSY, line->busy_ms * TG_NS_PER_MS);
 }
 
-/* The mount points that stand on one disk: "/, /home". */
+/* The mount points that stand on one disk, each with its end. */
 struct title {
 	char disk[TG_INSTANCE_MAX];
 	struct tg_buf points;
@@ -152,7 +152,7 @@ static void add_point(void *ctx, const char *disk, const char *point)
 		return;
 	if (i == t->n)
 		snprintf(t->title[t->n++].disk, sizeof(t->title[i].disk), "%s", disk);
-	tg_buf_addf(&t->title[i].points, "%s%s", t->title[i].points.len ? ", " : "", point);
+	tg_buf_add(&t->title[i].points, point, strlen(point) + 1);
 }
 
 /* Names of disks mean little to who knows folders. Once for each root, as mounts were then. */
@@ -160,13 +160,15 @@ static void tell_mounts(struct disk *d, struct tg_env *env)
 {
 	struct titles *t;
 
-	if (d->told == env->root || !env->hooks || !env->hooks->note)
+	if (d->told == env->root || !env->hooks || !env->hooks->disk)
 		return;
 	d->told = env->root;
 	t = tg_xcalloc(1, sizeof(*t));
 	tg_mounts_each(env, add_point, t);
 	for (size_t i = 0; i < t->n; i++) {
-		tg_env_note(env, "Disk %s has %.300s", t->title[i].disk, t->title[i].points.data);
+		/* a buffer ends with a NUL of its own: the empty string */
+		env->hooks->disk(
+			env->hooks->ctx, env->t_ns, t->title[i].disk, t->title[i].points.data);
 		tg_buf_release(&t->title[i].points);
 	}
 	free(t);

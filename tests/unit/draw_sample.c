@@ -63,7 +63,7 @@ static bool draw(const char *folder, const char *name, struct tg_chart *c, doubl
 static bool devices_chart(struct tg_chart *c)
 {
 	const char *path = run_path("devices.tacho");
-	struct tg_picture picture = { .panels = "cpu,run-queue,faults,nfs,nfs-rtt,lustre,"
+	struct tg_picture picture = { .panels = "cpu,run-queue,faults,disks,nfs,nfs-rtt,lustre,"
 						"infiniband,power",
 		.buckets = 100 };
 	struct tg_select select = { 0 };

@@ -39,6 +39,13 @@ static const struct device_column device_columns[] = {
 	{ DEVICE_COUNTER("tree.minor_faults", 0), "", false,
 		{ 40000, 30000, 2000, 1000, 1000, 500, 0, 0 } },
 	{ DEVICE_COUNTER("tree.major_faults", 0), "", false, { 20, 300, 10, 0, 0, 0, 0, 0 } },
+	{ DEVICE_COUNTER("disk.read_bytes", 0), "nvme0n1", false,
+		{ 300 * MB, 500 * MB, 100 * MB, 0, 0, 0, 0, 0 } },
+	{ DEVICE_COUNTER("disk.write_bytes", 0), "nvme0n1", false,
+		{ 0, 0, 0, 0, 0, 200 * MB, 700 * MB, 0 } },
+	{ DEVICE_COUNTER("disk.read_bytes", 0), "sdc", false, { 0, 50 * MB, 0, 0, 0, 0, 0, 0 } },
+	{ DEVICE_COUNTER("disk.read_bytes", 0), "vda", false, { 0, 0, 20 * MB, 0, 0, 0, 0, 0 } },
+	{ DEVICE_COUNTER("disk.write_bytes", 0), "vda", false, { 0 } },
 	{ DEVICE_COUNTER("nfs.wire_read_bytes", 0), "/home", true,
 		{ 40 * MB, 80 * MB, 60 * MB, 0, 0, 0, 0, 0 } },
 	{ DEVICE_COUNTER("nfs.wire_read_bytes", 0), "/scratch", true,
@@ -84,6 +91,12 @@ static inline void devices_write(const char *path)
 	}
 	run_event(w, "{\"ev\":\"limit\",\"t\":1000000000000,\"what\":\"cores\",\"value\":4,"
 		     "\"why\":\"affinity\",\"cpus\":\"0-3\"}");
+	/* one that was mounted elsewhere later; of sdc nothing is known, as of old */
+	run_event(
+		w, "{\"ev\":\"disk\",\"t\":1000000000000,\"name\":\"vda\",\"mounts\":[\"/old\"]}");
+	run_event(w, "{\"ev\":\"disk\",\"t\":1000000000001,\"name\":\"vda\",\"mounts\":[\"/\"]}");
+	run_event(w, "{\"ev\":\"disk\",\"t\":1000000000001,\"name\":\"nvme0n1\","
+		     "\"mounts\":[\"/scratch\",\"/data\",\"/srv/a_folder_with_a_long_name\"]}");
 	for (size_t i = 0; i < DEVICE_COLUMNS; i++) {
 		column[i].metric = &device_columns[i].metric;
 		snprintf(column[i].instance, sizeof(column[i].instance), "%s",

@@ -3,7 +3,7 @@
  * The words, as the command line and as `%tacho` run them, on the known run: against golden files
  * (TG_GOLDEN_UPDATE=1 writes them anew), with hostile names, with damage.
  */
-#include "run.h"
+#include "run_devices.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -129,6 +129,32 @@ static void test_golden(void)
 		golden(call[i][1], &c.text);
 		release(&c);
 	}
+}
+
+/* pitfall 23: a disk has its name in JSON, and beside it where it is mounted, if that is known. */
+static void test_json_disks(void)
+{
+	static const char *const want[][2] = {
+		{ "show devices.tacho --json",
+			"\"disks\":[{\"name\":\"nvme0n1\",\"mounts\":[\"/scratch\",\"/data\","
+			"\"/srv/a_folder_with_a_long_name\"]},{\"name\":\"sdc\"},"
+			"{\"name\":\"vda\",\"mounts\":[\"/\"]}]" },
+		{ "export devices.tacho -o - --format json",
+			"\"instance\":\"vda\",\"mounts\":[\"/\"],\"unit\"" },
+		{ "export devices.tacho -o - --format json",
+			"\"name\":\"disk.read_bytes\",\"instance\":\"sdc\",\"unit\"" },
+		{ "export devices.tacho -o -", ",disk.read_bytes:nvme0n1[unit]," },
+	};
+
+	devices_write(run_path("devices.tacho"));
+	for (size_t i = 0; i < TG_ARRAY_SIZE(want); i++) {
+		struct capture c = run(want[i][0]);
+
+		T_EQ_I(c.result, TG_WORD_OK);
+		T_OK(strstr(c.text.data, want[i][1]) != NULL);
+		release(&c);
+	}
+	T_EQ_I(unlink(run_path("devices.tacho")), 0);
 }
 
 /* What design.md promises of a span, name by name; unknown is null and not left out. */
@@ -271,7 +297,8 @@ static void test_bad_use(void)
 		"Where to? Say -o with a name that ends in .svg, .png or .vl.json");
 	fails("chart run.tacho -o x.svg --panel cpu,gpus,net", TG_WORD_USAGE,
 		"There is no panel \"gpus\"; there are cpu, cpu-raw, run-queue, faults, "
-		"memory, memory-kinds, io-bytes, io-ops, nfs, nfs-ops, nfs-rtt, lustre, net, "
+		"memory, memory-kinds, io-bytes, io-ops, disks, nfs, nfs-ops, nfs-rtt, lustre, "
+		"net, "
 		"infiniband, gpu, "
 		"gpu-memory, power, node-cpu, node-memory, all");
 	fails("chart run.tacho -o no/x.svg", TG_WORD_FAILED,
@@ -1116,6 +1143,7 @@ int main(void)
 {
 	run_write(run_path("run.tacho"), 0);
 	test_golden();
+	test_json_disks();
 	test_json_members();
 	test_csv_agrees();
 	test_no_code();

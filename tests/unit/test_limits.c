@@ -264,6 +264,17 @@ static void test_said(void)
 	copy_remove(&c);
 }
 
+/* What a disk is called: any bytes of a name become JSON. */
+static void test_disk_said(void)
+{
+	struct tg_events events = { .lines = TG_BUF_INIT };
+
+	tg_facts_disk(&events, "vda", "/\0/a \"b\"\0", 5);
+	T_EQ_S(events.lines.data, "{\"ev\":\"disk\",\"t\":5,\"name\":\"vda\","
+				  "\"mounts\":[\"/\",\"/a \\\"b\\\"\"]}\n");
+	tg_buf_release(&events.lines);
+}
+
 /* ---- pressure ---- */
 
 /* pitfall 37: where it is switched off the files cannot be read: not available, and no 0 */
@@ -421,6 +432,7 @@ int main(void)
 	test_throttled_above();
 	test_moved();
 	test_said();
+	test_disk_said();
 	test_pressure_off();
 	test_quota_live();
 	test_oom_live();

@@ -439,6 +439,14 @@ static void test_devices(void)
 	p = panel_of(&s, "NFS of the machine, requests to servers · requests/s");
 	T_NEAR(greatest(p, "/home"), 80, 1e-6);
 	release(&s);
+	s = draw_with("all", "disks", false, path);
+	p = panel_of(&s, "Disks of the machine · MB/s");
+	T_EQ_I(p ? p->n_series : 0, 4);
+	T_NEAR(greatest(p, "/scratch, /data, … (nvme0n1) read"), 500, 1e-6);
+	T_NEAR(greatest(p, "/scratch, /data, … (nvme0n1) write"), 700, 1e-6);
+	T_NEAR(greatest(p, "sdc read"), 50, 1e-6);
+	T_NEAR(greatest(p, "/ (vda) read"), 20, 1e-6);
+	release(&s);
 	T_EQ_I(unlink(path), 0);
 	s = draw("all", "cpu,nfs,nfs-rtt,power");
 	T_EQ_I(s.chart.n_panels, 1);

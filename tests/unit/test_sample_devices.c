@@ -115,10 +115,13 @@ static void test_nfs_comes_and_goes(void)
 	tg_sampler_free(s);
 }
 
-static void keep_note(void *ctx, int64_t t_ns, const char *text)
+static void keep_disk(void *ctx, int64_t t_ns, const char *name, const char *mounts)
 {
-	(void)t_ns;
-	tg_buf_addf(ctx, "%s\n", text);
+	T_OK(t_ns > 0);
+	tg_buf_addf(ctx, "%s has", name);
+	for (; *mounts; mounts += strlen(mounts) + 1)
+		tg_buf_addf(ctx, " '%s'", mounts);
+	tg_buf_adds(ctx, "\n");
 }
 
 /*
@@ -138,7 +141,7 @@ static void test_mounts(void)
 	struct copy c = copy_of("workstation");
 	struct tg_buf notes = TG_BUF_INIT;
 	struct tg_sampler_options options = { .root = 500,
-		.hooks = { .note = keep_note, .ctx = &notes } };
+		.hooks = { .disk = keep_disk, .ctx = &notes } };
 	struct tg_sampler *s = NULL;
 	struct tg_reading r;
 
@@ -158,10 +161,10 @@ static void test_mounts(void)
 	close(options.root_fd);
 	tg_sampler_read(s, TG_READ_REFRESH, &r);
 	/* disks of an array come in any order */
-	T_OK(strstr(notes.data, "Disk sda has /, /boot\n") != NULL);
-	T_OK(strstr(notes.data, "Disk sdb has /\n") != NULL);
-	T_OK(strstr(notes.data, "Disk sdc has /my data\n") != NULL);
-	T_EQ_I(notes.len, strlen("Disk sda has /, /boot\nDisk sdb has /\nDisk sdc has /my data\n"));
+	T_OK(strstr(notes.data, "sda has '/' '/boot'\n") != NULL);
+	T_OK(strstr(notes.data, "sdb has '/'\n") != NULL);
+	T_OK(strstr(notes.data, "sdc has '/my data'\n") != NULL);
+	T_EQ_I(notes.len, strlen("sda has '/' '/boot'\nsdb has '/'\nsdc has '/my data'\n"));
 	tg_buf_clear(&notes);
 	tg_sampler_read(s, TG_READ_REFRESH, &r);
 	T_EQ_I(notes.len, 0); /* once */

@@ -179,7 +179,8 @@ static void test_graphs(void)
 		"Tracked only 3 cells. This index is not available.\n");
 	complains("%tacho chart --panel foo",
 		"There is no panel \"foo\"; there are cpu, cpu-raw, run-queue, faults, "
-		"memory, memory-kinds, io-bytes, io-ops, nfs, nfs-ops, nfs-rtt, lustre, net, "
+		"memory, memory-kinds, io-bytes, io-ops, disks, nfs, nfs-ops, nfs-rtt, lustre, "
+		"net, "
 		"infiniband, gpu, "
 		"gpu-memory, power, node-cpu, node-memory, all\n");
 }
