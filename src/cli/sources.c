@@ -41,8 +41,8 @@ int tg_cli_load_sources(struct tg_command *c)
 	if (rc < 0)
 		return rc;
 	/* what has no value then is not to be had; the second has what the first began */
-	tg_sampler_read(sampler, TG_READ_REFRESH, &r);
-	tg_sampler_read(sampler, TG_READ_REFRESH, &r);
+	tg_sampler_read(sampler, TG_READ_REFRESH | TG_READ_ALL, &r);
+	tg_sampler_read(sampler, TG_READ_REFRESH | TG_READ_ALL, &r);
 	info = tg_xcalloc(SOURCES_MAX, sizeof(*info));
 	n = TG_MIN(tg_sampler_sources(sampler, info, SOURCES_MAX), (size_t)SOURCES_MAX);
 	c->source = tg_xcalloc(n + 1, sizeof(*c->source));

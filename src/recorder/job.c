@@ -505,7 +505,7 @@ static void alive_event(void *ctx, uint32_t entity, pid_t pid, const char *comm)
 
 void tg_job_finish(struct tg_job *j, int64_t now_ns)
 {
-	read_row(j, TG_READ_REFRESH, now_ns);
+	read_row(j, TG_READ_REFRESH | TG_READ_ALL, now_ns);
 	if (j->root.pid && !j->root_ended && tg_watch_dead(&j->root))
 		end_root(j, -1, -1, now_ns);
 	tg_live_end_by_us(&j->spans, &j->events, TG_LIVE_ALL, now_ns, "unknown");

@@ -9,7 +9,8 @@
 
 #include "base/mem.h"
 
-#define SHARE 500 /* a source gets a five-hundredth of a core */
+#define SHARE      500 /* a source gets a five-hundredth of a core */
+#define REFRESH_NS TG_NS_PER_S /* how often who reads asks for a refresh */
 
 /* All instances of all sources, one behind the other. */
 static void lay_out(struct tg_sampler *s)
@@ -124,12 +125,31 @@ void tg_sampler_set_root(struct tg_sampler *s, pid_t root)
 static bool is_due(const struct tg_sampler *s, const struct opened *o)
 {
 	unsigned flags = s->env.flags;
+	/* a tick that comes a little early is this one's, not too soon for it */
+	bool due = s->env.t_ns >= o->due_ns - o->period_ns / 8;
 
 	if (flags & TG_READ_EDGE)
 		return o->out.source->edge;
-	/* a tick that comes a little early is this one's, not too soon for it */
-	return (flags & TG_READ_REFRESH) || !s->env.live ||
-	       s->env.t_ns >= o->due_ns - o->period_ns / 8;
+	if (!s->env.live || (flags & TG_READ_ALL))
+		return true;
+	/* what is too dear for each refresh comes with one all the same: some look for devices then
+	 */
+	if (o->period_ns > REFRESH_NS)
+		return due && (flags & TG_READ_REFRESH);
+	return due || (flags & TG_READ_REFRESH);
+}
+
+/* How often it is read from now on; more seldom than the refreshes are: with each n-th of them. */
+static int64_t period_of(const struct opened *o)
+{
+	const struct tg_source *source = o->out.source;
+	int64_t period = source->period_ns;
+
+	if (period && !source->own_budget)
+		period = TG_MAX(period, o->cost_ns * SHARE);
+	if (period > REFRESH_NS)
+		period = (period + REFRESH_NS - 1) / REFRESH_NS * REFRESH_NS;
+	return period;
 }
 
 /* `before` is this thread's CPU clock, which is a call to the kernel: one for each source will do.
@@ -145,7 +165,7 @@ static int64_t read_source(struct tg_sampler *s, struct opened *o, int64_t befor
 	o->cost_ns += (cost - o->cost_ns) / (o->cost.readings ? 8 : 1);
 	o->cost.readings++;
 	o->cost.cpu_ns += cost;
-	o->period_ns = TG_MAX(source->period_ns, source->period_ns ? o->cost_ns * SHARE : 0);
+	o->period_ns = period_of(o);
 	o->due_ns = s->env.t_ns + o->period_ns;
 	return after;
 }

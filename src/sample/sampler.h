@@ -87,7 +87,10 @@ struct tg_reading {
 
 enum tg_read_flags {
 	TG_READ_EDGE = 1 << 0, /* job, cgroup, disk, net, energy only: the others are missing */
-	TG_READ_REFRESH = 1 << 1, /* all sources, and processes whose CPU clock did not move */
+	/* once a second: all sources that are not too dear for that, and processes whose CPU clock
+	 * did not move */
+	TG_READ_REFRESH = 1 << 1,
+	TG_READ_ALL = 1 << 2, /* all sources, whatever they cost: to begin or end with */
 };
 
 /*

@@ -59,9 +59,11 @@ struct tg_source {
 	bool instances;
 	/*
 	 * How often it may be read: what it reads does not change faster, or costs too much; 0: at
-	 * every reading. It is read more seldom when it costs more than its share of a core.
+	 * every reading. It is read more seldom when it costs more than its share of a core, unless
+	 * it sees to that itself.
 	 */
 	int64_t period_ns;
+	bool own_budget;
 	enum tg_tick tick; /* of those of its metrics that do not say another */
 	bool edge; /* read for edges of cells, too: cheap, and of the job or its devices */
 

@@ -110,6 +110,7 @@ const struct tg_source tg_source_memory = {
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
 	.period_ns = TG_NS_PER_S,
+	.own_budget = true, /* share.c: what costs is not done at each reading */
 	.edge = true,
 	.open = open_memory,
 	.read = read_memory,

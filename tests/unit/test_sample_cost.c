@@ -6,6 +6,8 @@
 
 #include "sample_util.h"
 
+#include "sample/sampler_private.h"
+
 #include "base/buf.h"
 #include "base/file.h"
 
@@ -104,8 +106,71 @@ static void test_shares_of_idlers(void)
 	finish(&c);
 }
 
+static size_t source_number(const char *name)
+{
+	for (size_t i = 0; i < tg_source_count; i++)
+		if (!strcmp(tg_source_list[i]->name, name))
+			return i;
+	abort();
+}
+
+static struct tg_source_cost cost_of(const struct tg_sampler *s, const char *name)
+{
+	struct tg_source_cost cost[64];
+
+	tg_sampler_costs(s, cost, TG_ARRAY_SIZE(cost));
+	return cost[source_number(name)];
+}
+
+/* Read it as often as it says, and say how often it is read: a source that has become dear. */
+static void test_dear(void)
+{
+	struct tg_sampler *s = live_sampler(getpid());
+	struct opened *o = &s->source[source_number("node")];
+	struct tg_reading r;
+	int64_t readings;
+
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	o->cost_ns = TG_NS_PER_S;
+	tg_sampler_read(s, TG_READ_REFRESH | TG_READ_ALL, &r);
+	T_OK(column(&r, "node.cores", "") > 0);
+	readings = cost_of(s, "node").readings;
+	T_OK(cost_of(s, "node").period_ns > 400 * TG_NS_PER_S);
+	T_EQ_I(cost_of(s, "node").period_ns % TG_NS_PER_S, 0);
+	for (int i = 0; i < 3; i++)
+		tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(column(&r, "node.cores", ""), TG_MISSING);
+	T_EQ_I(cost_of(s, "node").readings, readings);
+	o->due_ns = r.t_ns; /* it is due, and waits for the next refresh */
+	tg_sampler_read(s, 0, &r);
+	T_EQ_I(column(&r, "node.cores", ""), TG_MISSING);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_OK(column(&r, "node.cores", "") > 0);
+	T_EQ_I(cost_of(s, "node").readings, readings + 1);
+	tg_sampler_free(s);
+}
+
+/* pitfall 18: a look at shares is dear and seldom; what comes with it is as often as is said */
+static void test_period_of_memory(void)
+{
+	struct tg_sampler *s = live_sampler(getpid());
+	struct opened *o = &s->source[source_number("memory")];
+	struct tg_reading r;
+
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	o->cost_ns = TG_NS_PER_S;
+	for (int i = 0; i < 3; i++)
+		tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(cost_of(s, "memory").readings, 4);
+	T_EQ_I(cost_of(s, "memory").period_ns, TG_NS_PER_S);
+	T_OK(column(&r, "tree.file_bytes", "") > 0);
+	tg_sampler_free(s);
+}
+
 int main(void)
 {
+	test_dear();
+	test_period_of_memory();
 	test_refresh_of_idlers();
 	test_shares_of_idlers();
 	return t_done();
