@@ -145,6 +145,14 @@ static bool read_memory(struct tg_process *p, struct tg_env *env)
 	return p->vms_bytes != vms || p->rss_bytes != rss || p->anon_bytes != anon;
 }
 
+bool tg_process_memory_moved(struct tg_process *p, struct tg_env *env)
+{
+	bool moved = read_memory(p, env);
+
+	p->memory_stale |= moved;
+	return moved;
+}
+
 ssize_t tg_process_read_memory(const struct tg_process *p, struct tg_env *env, const char *file)
 {
 	if (p->memory_tid == p->pid)
@@ -214,10 +222,7 @@ int tg_process_read(struct tg_process *p, struct tg_env *env, unsigned detail)
 	} else {
 		memory_moved = read_memory(p, env);
 	}
-	/*
-	 * It used no CPU and lost no memory to others: its I/O, peak and kinds of memory stand. So
-	 * a refresh, which is for just that, costs less than half for those that idle.
-	 */
+	/* it used no CPU and lost no memory to others: its I/O, peak and kinds of memory stand */
 	if (p->has_clock && p->clock_ns == clock_before && p->state == state_before &&
 		!memory_moved && !p->memory_stale && !p->execed && !p->read_now)
 		return 0;

@@ -110,6 +110,12 @@ enum tg_process_detail {
  */
 int tg_process_read(struct tg_process *p, struct tg_env *env, unsigned detail);
 
+/*
+ * Look at its memory alone, of one that is no zombie and has used no CPU since it was read. True
+ * when that has changed, or it is gone: it is to be read, and then with its kinds of memory.
+ */
+bool tg_process_memory_moved(struct tg_process *p, struct tg_env *env);
+
 /* Read "status" or "smaps_rollup" into env->text; the latter takes its mmap_lock. As tg_env_read.
  */
 ssize_t tg_process_read_memory(const struct tg_process *p, struct tg_env *env, const char *file);

@@ -31,6 +31,7 @@ struct tg_tree {
 
 	int64_t last_pid; /* given out on this machine, when last asked */
 	bool new_pids; /* some since the reading before */
+	bool new_pids_since_refresh; /* … since the last that refreshed all, this one included */
 	bool no_children_files;
 	bool some_gone; /* or leaving, in this reading */
 
@@ -176,15 +177,15 @@ static unsigned detail_of(unsigned flags)
 }
 
 /*
- * Nothing to read: it used no CPU since, so it has neither forked nor done I/O nor grown nor
- * waited for a child; and it was told apart from a later owner of its pid. The peak is read at
- * edges only, so one that idles there may have had it before a reading in between.
+ * It used no CPU since, so it has neither forked nor done I/O nor grown nor waited for a child nor
+ * changed its state; and it was told apart from a later owner of its pid. The peak is read at edges
+ * only, so one that idles there may have had it before a reading in between.
  */
 static bool has_idled(const struct tg_tree *t, const struct tg_process *p, unsigned flags)
 {
 	if (detail_of(flags) && p->memory_stale)
 		return false;
-	if ((flags & TG_READ_REFRESH) || !t->env->live || !p->has_clock || p->read_now)
+	if (!t->env->live || !p->has_clock || p->read_now)
 		return false;
 	if ((p->exited && !p->zombie) || (p->unlisted && t->new_pids))
 		return false;
@@ -193,17 +194,36 @@ static bool has_idled(const struct tg_tree *t, const struct tg_process *p, unsig
 	return tg_process_clock(p->pid) == p->clock_ns;
 }
 
+/*
+ * What can happen to one that idles: it loses memory to others, and as a subreaper it gets the
+ * orphans of one that was never seen. True: it did, or may have; read all of it.
+ */
+static bool has_changed_idle(struct tg_tree *t, struct tg_process *p)
+{
+	unsigned n_open = p->n_open;
+	bool changed;
+
+	if (p->zombie)
+		return false;
+	if (t->new_pids_since_refresh)
+		list_children(t, p, true);
+	changed = tg_process_memory_moved(p, t->env);
+	tg_kept_used(&t->kept, p, n_open);
+	return changed;
+}
+
 static void read_one(struct tg_tree *t, struct tg_process *p, unsigned flags)
 {
 	bool fresh = p->start_ticks < 0, refresh = flags & TG_READ_REFRESH;
 	struct tg_usage before = tg_usage_of(p);
-	unsigned n_open = p->n_open;
+	unsigned n_open;
 
 	p->credit = (struct tg_usage){ 0 };
 	p->late_read = p->late_gone = false;
 	t->some_gone |= p->leaving;
-	if (has_idled(t, p, flags))
+	if (has_idled(t, p, flags) && !(refresh && has_changed_idle(t, p)))
 		return;
+	n_open = p->n_open;
 	if (tg_process_read(p, t->env, detail_of(flags)) < 0) {
 		tg_kept_used(&t->kept, p, n_open);
 		is_gone(t, p);
@@ -346,6 +366,7 @@ static void ask_for_new_pids(struct tg_tree *t)
 	if (t->loadavg_fd >= 0 && tg_text_pread(t->env->text, t->loadavg_fd) > 0)
 		pid = tg_procfs_last_pid(t->env->text->data, t->env->text->len);
 	t->new_pids = pid < 0 || pid != t->last_pid;
+	t->new_pids_since_refresh |= t->new_pids;
 	t->last_pid = pid;
 }
 
@@ -391,6 +412,8 @@ void tg_tree_read(struct tg_tree *t, unsigned flags)
 	}
 	add_up(t);
 	t->totals.detailed = detail_of(flags) != 0;
+	if (flags & TG_READ_REFRESH)
+		t->new_pids_since_refresh = false;
 }
 
 /* ---- from outside ---- */
