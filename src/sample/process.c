@@ -185,6 +185,15 @@ static bool io_may_wait(char state, bool moved)
 	return state == 'D' && !moved;
 }
 
+/*
+ * For a moment before it goes away the kernel has no more of it than its name: all that it used,
+ * and what it took over from its children, then reads as 0, and so does the number of threads.
+ */
+static bool is_dropped(const struct tg_pid_stat *stat)
+{
+	return stat->threads == 0;
+}
+
 int tg_process_read(struct tg_process *p, struct tg_env *env, unsigned detail)
 {
 	struct tg_pid_stat stat = { 0 };
@@ -209,9 +218,11 @@ int tg_process_read(struct tg_process *p, struct tg_env *env, unsigned detail)
 		p->ppid = stat.ppid;
 	p->state = stat.state;
 	p->threads = stat.threads;
-	p->waited_ns = (stat.cutime + stat.cstime) * env->tick_ns;
-	p->faults[TG_FAULTS_MINOR] = stat.minflt + stat.cminflt;
-	p->faults[TG_FAULTS_MAJOR] = stat.majflt + stat.cmajflt;
+	if (!is_dropped(&stat)) {
+		p->waited_ns = (stat.cutime + stat.cstime) * env->tick_ns;
+		p->faults[TG_FAULTS_MINOR] = stat.minflt + stat.cminflt;
+		p->faults[TG_FAULTS_MAJOR] = stat.majflt + stat.cmajflt;
+	}
 	/* a clock that steps back belongs to the next owner of the pid */
 	p->clock_ns = TG_MAX(p->clock_ns, own_cpu(p, env, &stat));
 	p->zombie = (p->state == 'Z' || p->state == 'X') && p->threads <= 1;
@@ -226,7 +237,8 @@ int tg_process_read(struct tg_process *p, struct tg_env *env, unsigned detail)
 	if (p->has_clock && p->clock_ns == clock_before && p->state == state_before &&
 		!memory_moved && !p->memory_stale && !p->execed && !p->read_now)
 		return 0;
-	if (!io_may_wait(p->state, p->clock_ns > clock_before) && read_io(p, env, io)) {
+	if (!is_dropped(&stat) && !io_may_wait(p->state, p->clock_ns > clock_before) &&
+		read_io(p, env, io)) {
 		memcpy(p->io, io, sizeof(io));
 		p->io_known = true;
 	}
@@ -240,7 +252,7 @@ int tg_process_read_usage(struct tg_process *p, struct tg_env *env, struct tg_us
 {
 	struct tg_pid_stat stat = { 0 };
 
-	if (read_stat(p, env, &stat) < 0 || stat.starttime != p->start_ticks)
+	if (read_stat(p, env, &stat) < 0 || stat.starttime != p->start_ticks || is_dropped(&stat))
 		return -ESRCH;
 	out->cpu_ns = (stat.cutime + stat.cstime) * env->tick_ns;
 	if (io_may_wait(stat.state, own_cpu(p, env, &stat) > p->clock_ns)) {
