@@ -83,11 +83,12 @@ struct tg_chunk_header {
  *  means     what ("tree.cpu_ns"), by ("perf", "cgroup", "processes"), why: how that metric is told
  *            from here on, and why not by the means before in that list, or what is uncertain
  *  source    name, period_ns: how often a source of metrics is read from here on, beside edges of
- *            spans (0, or less than ticks are apart: at each tick); said anew when it has come to
- *            more than twice or less than half; at the end of all also readings and cpu_ns: how
- * often it was, at what cost alive     entity, pid, comm: still there when the recording ended mark
- * name, attrs: a moment that the user named note      text: something a reader of the recording
- * should know
+ *            spans (0, or less than ticks are apart: at each tick), when that has come to more than
+ *            twice or less than half; at the end of all also readings and cpu_ns: how often, at
+ *            what cost
+ *  alive     entity, pid, comm: still there when the recording ended
+ *  mark      name, attrs: a moment that the user named
+ *  note      text: something a reader of the recording should know
  */
 
 /* Fields of a process in PROCESS chunks. The number is on disk: only append. */
