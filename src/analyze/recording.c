@@ -352,6 +352,7 @@ static void load_session(struct tg_recording *r, size_t i, const struct tg_sessi
 	s->zone_s = tg_json_int(tg_json_get(v, "tz_offset_s"), 0);
 	if (s->zone_s < -86400 || s->zone_s > 86400)
 		s->zone_s = 0;
+	s->cpus = TG_MAX(tg_json_int(tg_json_get(v, "cpus"), 0), 0);
 	if (clock)
 		add_clock(s, tg_json_int(tg_json_get(clock, "mono_ns"), 0),
 			tg_json_int(tg_json_get(clock, "real_ns"), INT64_MIN));

@@ -37,6 +37,7 @@ struct tg_span_session {
 	char *host; /* "" when unknown */
 	char *boot; /* sessions of one host and boot share a clock; NULL: unknown */
 	int64_t zone_s; /* of its clock, east of UTC */
+	int64_t cpus; /* of the machine, online at the beginning; 0: unknown */
 	struct tg_steps clock; /* monotonic time -> what to add to get UTC */
 	struct tg_steps period; /* of the sampler, ns */
 	struct tg_steps missed; /* ticks that were skipped, at each moment */

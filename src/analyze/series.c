@@ -48,10 +48,21 @@ size_t tg_series_instances(const struct tg_recording *r, const char *metric, cha
 
 /* ---- loading ---- */
 
+/* The largest value in force between two moments; `at`: the first step behind t0. */
+static int64_t largest_step(const struct tg_steps *s, size_t at, int64_t t0, int64_t t1)
+{
+	int64_t largest = tg_steps_at(s, t0);
+
+	for (size_t i = at; i < s->n && s->step[i].t_ns <= t1; i++)
+		largest = TG_MAX(largest, s->step[i].value);
+	return largest;
+}
+
 struct load {
 	struct tg_points *p;
 	int64_t from_ns, to_ns; /* monotonic: what is wanted */
 	size_t n_columns;
+	int64_t cpus, allowed_milli; /* cores of the machine, and thousandths that are allowed */
 	int64_t period_ns; /* the columns are read at most so often */
 	uint64_t set; /* hash of the instances that were added up last */
 	size_t start; /* first point of this session */
@@ -125,6 +136,39 @@ static bool use_groups(const struct tg_table *t, int64_t from, int64_t to, size_
 	return bins && rows > TG_SERIES_ROWS_MAX && rows / (double)bins > 2 * TG_GROUP_ROWS;
 }
 
+/* CPU time, and how much of it there is in a second: that of all cores, or of one each. */
+static const struct {
+	const char *metric;
+	enum { OF_ALL, OF_JOB, OF_ONE } of;
+} cpu_times[] = {
+	{ "tree.cpu_ns", OF_JOB },
+	{ "tree.cpu_unattributed_ns", OF_JOB },
+	{ "root.runqueue_ns", OF_ONE },
+	{ "node.cpu_busy_ns", OF_ALL },
+	{ "node.cpu_user_ns", OF_ALL },
+	{ "node.cpu_system_ns", OF_ALL },
+	{ "node.cpu_iowait_ns", OF_ALL },
+	{ "node.cpu_steal_ns", OF_ALL },
+	{ "core.busy_ns", OF_ONE },
+	{ "cgroup.cpu_ns", OF_JOB },
+	{ "self.cpu_ns", OF_ALL },
+};
+
+static void set_bounds(const struct load *l, const char *metric)
+{
+	struct tg_points *p = l->p;
+	double ones = (double)l->n_columns, all = (double)TG_MAX(l->cpus, 0), most;
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(cpu_times); i++) {
+		if (strcmp(cpu_times[i].metric, metric) != 0)
+			continue;
+		most = (cpu_times[i].of == OF_ONE ? ones : all) * 1e9;
+		p->most_per_s = fmax(p->most_per_s, most);
+		if (cpu_times[i].of == OF_JOB && l->allowed_milli > 0)
+			p->allowed_per_s = fmax(p->allowed_per_s, (double)l->allowed_milli * 1e6);
+	}
+}
+
 static int load_table(struct load *l, struct tg_reader *reader, const struct tg_table *table,
 	const char *metric, const char *instance, size_t bins)
 {
@@ -151,6 +195,7 @@ static int load_table(struct load *l, struct tg_reader *reader, const struct tg_
 		return -ENOENT;
 	if (!table->n_rows || table->first_ns > l->to_ns || l->past)
 		return 0;
+	set_bounds(l, metric);
 	/* the sum over another set of devices does not go on from the old sum */
 	l->cut = set != l->set;
 	l->set = set;
@@ -189,13 +234,9 @@ static int64_t usual_distance(const struct tg_points *p, size_t start)
 /* The longest period in force between two moments: between cells it is slow for a while. */
 static int64_t longest_period(const struct tg_steps *period, size_t *at, int64_t t0, int64_t t1)
 {
-	int64_t longest = tg_steps_at(period, t0);
-
 	while (*at < period->n && period->step[*at].t_ns <= t0)
 		(*at)++;
-	for (size_t i = *at; i < period->n && period->step[i].t_ns <= t1; i++)
-		longest = TG_MAX(longest, period->step[i].value);
-	return longest;
+	return largest_step(period, *at, t0, t1);
 }
 
 /*
@@ -237,6 +278,9 @@ static int load_session(const struct tg_recording *r, const struct tg_span_sessi
 
 	l.from_ns = tg_session_mono(s, from_ns);
 	l.to_ns = tg_session_mono(s, to_ns);
+	l.cpus = s->cpus;
+	l.allowed_milli = largest_step(
+		&s->cores, (size_t)(tg_steps_find(&s->cores, l.from_ns) + 1), l.from_ns, l.to_ns);
 	for (size_t i = 0; i < n; i++) {
 		int rc;
 
@@ -280,63 +324,6 @@ int tg_series_load(const struct tg_recording *r, const char *metric, const char 
 			return rc;
 	}
 	return found;
-}
-
-/* ---- rates ---- */
-
-static void add_rate(struct tg_rates *out, const struct tg_rate *rate)
-{
-	TG_GROW(out->rate, out->n + 1, out->cap);
-	out->rate[out->n++] = *rate;
-}
-
-/* Put a stretch that is too short for a rate of its own into the one before it. */
-static void merge_rate(struct tg_rates *out, int64_t t1_ns, double increase)
-{
-	struct tg_rate *last = &out->rate[out->n - 1];
-	double before = (double)(last->t1_ns - last->t0_ns);
-	double sum = last->per_s * before / 1e9 + increase;
-
-	last->t1_ns = t1_ns;
-	last->per_s = sum * 1e9 / (double)(t1_ns - last->t0_ns);
-}
-
-void tg_rates_from(const struct tg_points *p, struct tg_rates *out)
-{
-	size_t i = 0;
-
-	while (i + 1 < p->n) {
-		const struct tg_series_point *a = &p->point[i];
-		struct tg_rate rate = { .t0_ns = a->t_ns };
-		double increase;
-		size_t j = i;
-
-		/* take points together until there is enough time between them */
-		while (j + 1 < p->n && !p->point[j + 1].cut &&
-			p->point[j + 1].value >= p->point[j].value &&
-			(j == i || p->point[j].t_ns - a->t_ns < TG_RATE_MIN_NS))
-			j++;
-		if (j == i) { /* a gap or a decrease: start anew behind it */
-			i++;
-			continue;
-		}
-		i = j;
-		rate.t1_ns = p->point[j].t_ns;
-		increase = (double)p->point[j].value - (double)a->value;
-		rate.cut = !out->n || out->rate[out->n - 1].t1_ns != a->t_ns;
-		if (!rate.cut && rate.t1_ns - rate.t0_ns < TG_RATE_MIN_NS) {
-			merge_rate(out, rate.t1_ns, increase);
-		} else if (rate.t1_ns > rate.t0_ns) {
-			rate.per_s = increase * 1e9 / (double)(rate.t1_ns - rate.t0_ns);
-			add_rate(out, &rate);
-		}
-	}
-}
-
-void tg_rates_release(struct tg_rates *rates)
-{
-	free(rates->rate);
-	*rates = (struct tg_rates){ 0 };
 }
 
 /* ---- bins ---- */

@@ -29,6 +29,8 @@ struct tg_points {
 	size_t n, cap;
 	enum tg_kind kind;
 	int scale; /* value * 10^scale is in the metric's unit */
+	/* of CPU time: what the machine can do in a second, and what is allowed; 0: no bound */
+	double most_per_s, allowed_per_s;
 };
 
 void tg_points_release(struct tg_points *p);
@@ -61,6 +63,12 @@ struct tg_rates {
 /*
  * Turn a counter into rates over true time. Points closer than TG_RATE_MIN_NS are taken together; a
  * decrease starts anew. The sum of rate * time is the sum of the increases.
+ *
+ * CPU time is told in ticks, and late: what is above all that the machine can do was used before,
+ * and goes there, else behind, as far as there is room between two cuts. The sum stays; only what
+ * is more than all that time could hold is of the time before it, and left out. What is above the
+ * allowed is treated so as far as TG_RATE_MIN_NS of it explain, and shown else: a quota is a mean
+ * over its period, and some processes may be allowed more than others.
  */
 void tg_rates_from(const struct tg_points *p, struct tg_rates *out);
 void tg_rates_release(struct tg_rates *rates);

@@ -167,8 +167,8 @@ int tg_together_of(struct tg_recording *r, const struct tg_span *const *span, si
 		}
 		if (rc < 0)
 			break;
-		if (!isnan(t.cpu_s)) {
-			cores.sum += t.cpu_s;
+		if (!isnan(t.cores_mean)) {
+			cores.sum += t.cores_mean * t.wall_s;
 			cores.time_s += t.wall_s;
 		}
 		if (first)

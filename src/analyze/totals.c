@@ -640,6 +640,8 @@ int tg_totals_of(struct tg_recording *r, const struct tg_span *span, struct tg_t
 	}
 	if (!isnan(out->cpu_s) && wall_ns > 0)
 		out->cores_mean = out->cpu_s / out->wall_s;
+	if (s->cpus > 0 && out->cores_mean > (double)s->cpus) /* by the ticks it is told in */
+		out->cores_mean = (double)s->cpus;
 	/* one that is shorter than a rate needs has its mean only */
 	if (isnan(out->cores_max) || out->cores_max < out->cores_mean)
 		out->cores_max = out->cores_mean;

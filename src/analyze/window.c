@@ -54,11 +54,13 @@ bool tg_points_window(struct tg_points *p, int64_t from_ns, int64_t to_ns)
 {
 	int64_t wide = TG_MAX(TG_EDGE_NS, (to_ns - from_ns) / 20);
 	int64_t own = TG_MAX(wide, TG_RATE_MIN_NS); /* nearer to an edge a row has no rate */
-	struct tg_points in = { .kind = p->kind, .scale = p->scale };
+	struct tg_points in = *p;
 	struct tg_series_point edge[2];
 	bool known[2], single, cut = false;
 	size_t samples = 0;
 
+	in.point = NULL;
+	in.n = in.cap = 0;
 	if (p->kind != TG_COUNTER || to_ns <= from_ns)
 		return false;
 	for (size_t i = 0; i < p->n; i++)

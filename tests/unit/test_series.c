@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "analyze/series.h"
+#include "analyze/window.h"
 
 #include "base/mem.h"
 
@@ -135,6 +135,80 @@ static void test_close_points(void)
 		T_OK(rates.rate[i].per_s < 1.1e9);
 	tg_points_release(&p);
 	tg_rates_release(&rates);
+}
+
+static double most_of(const struct tg_points *p, double *sum)
+{
+	struct tg_rates rates = { 0 };
+	double most = 0;
+
+	*sum = 0;
+	tg_rates_from(p, &rates);
+	for (size_t i = 0; i < rates.n; i++) {
+		most = fmax(most, rates.rate[i].per_s);
+		*sum += rates.rate[i].per_s / 1e9 *
+			(double)(rates.rate[i].t1_ns - rates.rate[i].t0_ns);
+	}
+	tg_rates_release(&rates);
+	return most / 1e9;
+}
+
+/*
+ * pitfall 3, reports 1 and 2: two cores that are told in ticks of 10 ms each, at moments that are
+ * exact, are never more than two, and nothing of what they did is lost but what a stretch between
+ * two cuts has no room for: two ticks.
+ */
+static void test_no_more_than_cores(void)
+{
+	int over = 0;
+
+	for (uint64_t k = 1; k <= 50; k++) {
+		uint64_t seed = k * 15485863;
+		struct tg_points p = { .kind = TG_COUNTER };
+		double used[2] = { 0 }, sum, bounded, most;
+		int64_t t = 0;
+		int cuts = 0;
+
+		for (int i = 0; i < 300; i++) {
+			int64_t dt = (int64_t)(5 + t_random(&seed) % 150) * MS, v = 0;
+			bool cut = i && t_random(&seed) % 20 == 0;
+
+			t += dt;
+			for (int c = 0; c < 2; c++) {
+				used[c] += (double)dt * (t_random(&seed) % 4 ? 1 : 0.3);
+				v += (int64_t)(used[c] / 1e7) * 10 * MS;
+			}
+			cuts += cut;
+			tg_points_add(&p, t, v, cut);
+		}
+		over += most_of(&p, &sum) > 2;
+		p.most_per_s = 2e9;
+		most = most_of(&p, &bounded);
+		if (!T_OK(most <= 2) || !T_OK(bounded <= sum * (1 + 1e-9)) ||
+			!T_OK(bounded >= sum - (double)(cuts + 1) * 20e6 - 1))
+			fprintf(stderr, "# seed %llu: %.9f cores, %.0f of %.0f\n",
+				(unsigned long long)k, most, bounded, sum);
+		tg_points_release(&p);
+	}
+	T_OK(over > 40);
+}
+
+/* What is above the allowed by more than ticks explain is shown; and the first is moved. */
+static void test_allowed(void)
+{
+	struct tg_points p = { .kind = TG_COUNTER, .most_per_s = 4e9, .allowed_per_s = 1e9 };
+	double sum;
+
+	tg_points_add(&p, 0, 0, false);
+	tg_points_add(&p, 100 * MS, 96 * MS, false);
+	tg_points_add(&p, 200 * MS, 200 * MS, false);
+	T_NEAR(most_of(&p, &sum), 1, 1e-9);
+	T_NEAR(sum, 200 * MS, 1);
+	tg_points_add(&p, 300 * MS, 500 * MS, false);
+	tg_points_add(&p, 400 * MS, 500 * MS, false);
+	T_NEAR(most_of(&p, &sum), 2.8, 0.21);
+	T_NEAR(sum, 500 * MS, 1);
+	tg_points_release(&p);
 }
 
 /* The first reading is a base only; a decrease gives no rate, neither negative nor huge. */
@@ -322,6 +396,39 @@ static void test_restart(void)
 	unlink(path);
 }
 
+/* From a file the machine's cores are the bound, for all of it and for a part. */
+static void test_bound_of_file(void)
+{
+	const char *path = run_path("bound.tacho");
+	struct tg_column column = { &run_metric[13], "", 0 };
+	struct tg_block *b = tg_block_new(0, 1, 20);
+	struct tg_recording *r = NULL;
+	struct tg_points p = { 0 };
+	struct tg_writer *w;
+	double sum;
+
+	unlink(path);
+	T_EQ_I(tg_writer_open(&w, path, RUN_SESSION, NULL), 0);
+	b->table = tg_writer_next_table(w);
+	tg_writer_table(w, b->table, "main", &column, 1);
+	for (int i = 0; i < 20; i++) /* 4.4 and 3 cores by turns */
+		tg_block_add(b, RUN_T0 + i * 100 * MS, &(int64_t){ (i * 370 + i % 2 * 70) * MS });
+	tg_writer_block(w, b);
+	tg_writer_finish(w);
+	T_EQ_I(tg_recording_open(&r, path, NULL), 0);
+	T_EQ_I(tg_series_load(
+		       r, "node.cpu_busy_ns", NULL, RUN_REAL, RUN_REAL + 3 * TG_NS_PER_S, 0, &p),
+		0);
+	T_NEAR(most_of(&p, &sum), 4, 0);
+	T_NEAR(sum / MS, 19 * 370 + 70, 1);
+	tg_points_window(&p, RUN_REAL, RUN_REAL + 500 * MS);
+	T_NEAR(most_of(&p, &sum), 4, 0);
+	tg_points_release(&p);
+	tg_recording_close(r);
+	tg_block_free(b);
+	unlink(path);
+}
+
 /* What is read each 100 ms, and at edges besides, has no gap between rows that come each ms. */
 static void test_seldom(void)
 {
@@ -374,6 +481,8 @@ int main(void)
 	test_rates_conserve();
 	test_bins_keep_extremes();
 	test_close_points();
+	test_no_more_than_cores();
+	test_allowed();
 	test_bases();
 	test_gap_stays();
 	test_line_between();
@@ -381,6 +490,7 @@ int main(void)
 	test_pace();
 	test_restart();
 	test_seldom();
+	test_bound_of_file();
 	test_clock_jump();
 	rmdir(run_dir());
 	return t_done();
