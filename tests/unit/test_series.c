@@ -396,6 +396,64 @@ static void test_restart(void)
 	unlink(path);
 }
 
+/*
+ * From a file with missed ticks, missing values, silence, counters that begin anew and another
+ * table in the middle: rates times time are what the counter rose while it was watched.
+ */
+static void test_file_conserves(void)
+{
+	const char *path = run_path("conserve.tacho");
+	struct tg_column column[2] = { { &run_metric[0], "", 0 }, { &run_metric[3], "", 0 } };
+
+	for (uint64_t k = 1; k <= 20; k++) {
+		uint64_t seed = k * 32452843;
+		struct tg_block *b = tg_block_new(0, 2, 100);
+		struct tg_recording *r = NULL;
+		struct tg_points p = { 0 };
+		struct tg_writer *w;
+		int64_t t = RUN_T0, v = 0, last = TG_MISSING;
+		double rises = 0, sum;
+
+		unlink(path);
+		T_EQ_I(tg_writer_open(&w, path, RUN_SESSION, NULL), 0);
+		run_event(w, "{\"ev\":\"interval\",\"t\":1000000000000,\"ns\":100000000}");
+		for (int part = 0; part < 3; part++) {
+			b->table = tg_writer_next_table(w);
+			tg_writer_table(w, b->table, "main", column, 2);
+			b->n_rows = 0;
+			for (int i = 0; i < 100; i++) {
+				bool silent = t_random(&seed) % 25 == 0;
+				bool anew = t_random(&seed) % 25 == 0;
+				bool missing =
+					i % 2 && !silent && !anew && t_random(&seed) % 5 == 0;
+
+				t += silent                     ? 5 * TG_NS_PER_S
+				     : t_random(&seed) % 8 == 0 ? 140 * MS
+								: 100 * MS;
+				v = anew ? v / 2 - 1 : v + (int64_t)(t_random(&seed) % 1000000);
+				if (!silent && !anew && !missing && last != TG_MISSING)
+					rises += (double)(v - last);
+				if (!missing)
+					last = v;
+				tg_block_add(b, t, (int64_t[]){ i, missing ? TG_MISSING : v });
+			}
+			tg_writer_block(w, b);
+		}
+		tg_writer_finish(w);
+		T_EQ_I(tg_recording_open(&r, path, NULL), 0);
+		T_EQ_I(tg_series_load(r, "tree.read_bytes", NULL, RUN_REAL,
+			       RUN_REAL + 1000 * TG_NS_PER_S, 0, &p),
+			0);
+		most_of(&p, &sum);
+		if (!T_NEAR(sum, rises, 1e-9 * rises + 1))
+			fprintf(stderr, "# seed %llu\n", (unsigned long long)k);
+		tg_points_release(&p);
+		tg_recording_close(r);
+		tg_block_free(b);
+	}
+	unlink(path);
+}
+
 /* From a file the machine's cores are the bound, for all of it and for a part. */
 static void test_bound_of_file(void)
 {
@@ -490,6 +548,7 @@ int main(void)
 	test_pace();
 	test_restart();
 	test_seldom();
+	test_file_conserves();
 	test_bound_of_file();
 	test_clock_jump();
 	rmdir(run_dir());
