@@ -49,6 +49,19 @@ static void take_held(struct tg_reply *u)
 	u->held_limit = u->value[1][TG_REPLY_LIMIT_BYTES];
 }
 
+/* Memory of the machine is read more seldom than its CPU: it is as it was until then. */
+static void keep_machine(struct tg_reply *u)
+{
+	static const enum tg_reply_value kept[] = { TG_REPLY_NODE_TOTAL_BYTES,
+		TG_REPLY_NODE_UNAVAILABLE_BYTES, TG_REPLY_NODE_USED_BYTES };
+
+	if (u->value[1][TG_REPLY_NODE_TOTAL_BYTES] != TG_MISSING)
+		u->machine_ns = u->t_ns[1];
+	else if (u->machine_ns && u->t_ns[1] - u->machine_ns < LATELY_NS)
+		for (size_t i = 0; i < TG_ARRAY_SIZE(kept); i++)
+			u->value[1][kept[i]] = u->value[0][kept[i]];
+}
+
 /* At a high rate most readings have but the sum of the tree. */
 static bool is_part(const struct tg_reply *u, const struct tg_reading *reading)
 {
@@ -77,6 +90,7 @@ void tg_reply_take(struct tg_reply *u, const struct tg_reading *reading)
 		u->pss_bytes = u->value[1][TG_REPLY_TREE_PSS_BYTES];
 		u->pss_ns = u->t_ns[1];
 	}
+	keep_machine(u);
 	take_held(u);
 }
 

@@ -434,6 +434,17 @@ static void test_reply(void)
 	T_OK(strstr(out.data, "\"host_cpu_percent\":100,") != NULL);
 	T_OK(strstr(out.data, "\"available\":750,\"percent\":25}") != NULL);
 	T_OK(strstr(out.data, "\"limit_cores\":1.5,\"limit_cores_why\":\"cpuset\"") != NULL);
+	/* memory of the machine comes with one reading of some, and not for ever */
+	value[3] = value[4] = TG_MISSING;
+	for (int i = 0; i < 3; i++) {
+		tg_buf_clear(&out);
+		reading.t_ns += 4 * TG_NS_PER_S;
+		tg_reply_take(&u, &reading);
+		tg_reply_json(&u, 3, 12, &some, &out);
+		T_OK(!strstr(out.data, "\"available\":750,\"percent\":25}") == (i == 2));
+	}
+	value[3] = 1000;
+	value[4] = 250;
 	/* a counter that went back is no rate */
 	tg_buf_clear(&out);
 	reading.t_ns += TG_NS_PER_S;

@@ -167,8 +167,37 @@ static void test_period_of_memory(void)
 	tg_sampler_free(s);
 }
 
+/* Each at the rate at which its values move: CPU of the machine 100 times a second, memory 10. */
+static void test_tiers(void)
+{
+	struct tg_sampler *s = live_sampler(getpid());
+	struct tg_reading r;
+	int64_t first_ns, cpu, memory, with_memory = 0, with_cpu = 0;
+
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	first_ns = r.t_ns;
+	memory = cost_of(s, "node_memory").readings;
+	cpu = cost_of(s, "node").readings;
+	for (int i = 0; i < 100; i++) {
+		usleep(3000);
+		tg_sampler_read(s, 0, &r);
+		with_memory += column(&r, "node.mem_used_bytes", "") != TG_MISSING;
+		with_cpu += column(&r, "node.cpu_busy_ns", "") != TG_MISSING;
+	}
+	cpu = cost_of(s, "node").readings - cpu;
+	memory = cost_of(s, "node_memory").readings - memory;
+	T_EQ_I(with_memory, memory);
+	T_EQ_I(with_cpu, cpu);
+	/* as much earlier than is due as a tick may be */
+	T_OK(memory <= (r.t_ns - first_ns) / (87 * TG_NS_PER_MS));
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_OK(column(&r, "node.mem_used_bytes", "") > 0);
+	tg_sampler_free(s);
+}
+
 int main(void)
 {
+	test_tiers();
 	test_dear();
 	test_period_of_memory();
 	test_refresh_of_idlers();
