@@ -281,7 +281,8 @@ static bool take_event(
 	} else if (!strcmp(ev, "mark")) {
 		name = tg_json_str(tg_json_get(v, "name"), NULL);
 		keep = ok = name != NULL;
-	} else if (!strcmp(ev, "note") || !strcmp(ev, "root_end") || !strcmp(ev, "disk"))
+	} else if (!strcmp(ev, "note") || !strcmp(ev, "root_end") || !strcmp(ev, "disk") ||
+		   !strcmp(ev, "means") || !strcmp(ev, "source"))
 		keep = true;
 	if (ok && t > 0) {
 		s->first_ns = s->first_ns ? TG_MIN(s->first_ns, t) : t;

@@ -74,7 +74,9 @@ struct tg_span {
 	bool open; /* no end was recorded: end_ns is that of the last sample, or of the next cell */
 };
 
-/* A moment or a fact that is neither a span nor a process: mark, note, gap, limit, disk, root_end.
+/*
+ * A moment or a fact that is neither a span nor a process: mark, note, gap, limit, disk, means,
+ * source, root_end.
  */
 struct tg_moment {
 	uint32_t session;

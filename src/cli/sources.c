@@ -2,6 +2,7 @@
 /* What can be measured on this machine, for `list`: the sampler is asked, which command/ is not to
  * know. */
 #include <errno.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -25,9 +26,20 @@ static struct tg_metric_row *metrics_of(struct tg_sampler *s, size_t source, siz
 	return row;
 }
 
+/* What may be read of the kernel is another matter than what may be read of its worker. */
+static pid_t root_of(const struct tg_command *c)
+{
+	if (c->root <= 0 || c->root > INT32_MAX || (kill((pid_t)c->root, 0) < 0 && errno == ESRCH))
+		return getpid();
+	return (pid_t)c->root;
+}
+
 int tg_cli_load_sources(struct tg_command *c)
 {
-	const struct tg_sampler_options options = { .root_fd = -1, .root = getpid() };
+	const char *perf = getenv("TACHOGRAPH_PERF"); /* as the recorder sees it */
+	const struct tg_sampler_options options = {
+		.root_fd = -1, .root = root_of(c), .no_perf = perf && !strcmp(perf, "no")
+	};
 	struct tg_advice advice[TG_ADVICE_MAX];
 	struct tg_source_info *info;
 	struct tg_sampler *sampler;

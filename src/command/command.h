@@ -71,6 +71,7 @@ struct tg_command {
 	const char *late; /* why the newest of `file` may be missing, or NULL */
 	const char *socket; /* the recorder's, or NULL */
 	int64_t now_ns; /* UTC; what has no end and is recorded at this moment is running */
+	int64_t root; /* process whose tree is, or would be, measured; 0: that of who asks */
 	int64_t run; /* number of the run's span: only its cells are seen; -1: the whole file */
 	/*
 	 * What can be measured here. load_sources (or NULL) fills these at the first need, from a

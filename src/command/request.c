@@ -226,6 +226,7 @@ static void read_request(struct request *q)
 		.why = tg_json_str(tg_json_get(q->json, "why"), NULL),
 		.socket = tg_json_str(tg_json_get(recorder, "socket"), NULL),
 		.now_ns = tg_real_ns(),
+		.root = tg_json_int(tg_json_get(kernel, "pid"), 0),
 		.run = tg_json_int(tg_json_get(recorder, "run"), -1),
 		.settings = q->settings,
 		.settings_from = tg_json_get(q->json, "from"),

@@ -90,7 +90,9 @@ void tg_env_lacks_io(struct tg_env *env, char *why, size_t why_size)
 	ssize_t n = env->root > 0 ? tg_env_read(env, "proc/%d/io", env->root) : 1;
 
 	if (n == -EACCES || n == -EPERM)
-		snprintf(why, why_size, "denied: /proc/PID/io is of another user's process");
+		snprintf(why, why_size,
+			"denied: /proc/PID/io is of another user's process, or of one that "
+			"closed itself");
 	else if (n == -ENOENT)
 		snprintf(why, why_size,
 			"this kernel counts no I/O of processes (CONFIG_TASK_IO_ACCOUNTING)");

@@ -134,7 +134,7 @@ static bool is_level_in_the_way(struct tg_sampler *s)
 
 static bool is_filter_in_the_way(struct tg_sampler *s)
 {
-	return s->whole.denied && tg_whole_paranoid(&s->env) <= 2;
+	return s->whole.denied && !s->whole.foreign && tg_whole_paranoid(&s->env) <= 2;
 }
 
 static bool lacks_group(struct tg_sampler *s)

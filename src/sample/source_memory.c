@@ -6,6 +6,7 @@
  * from the same file, so at edges of cells and once a second; shares when they are due (share.h),
  * and between as they were, with their age, as long as they can stand for the tree.
  */
+#include <errno.h>
 #include <unistd.h>
 
 #include "sample/share.h"
@@ -58,6 +59,17 @@ static int open_memory(struct tg_env *env, void **state, char *why, size_t why_s
 		close(fd);
 	*state = tg_xcalloc(1, sizeof(struct memory));
 	return 0;
+}
+
+static void lacks(struct tg_env *env, size_t metric, char *why, size_t why_size)
+{
+	ssize_t n = tg_env_read(env, "proc/%d/smaps_rollup", env->root);
+
+	if ((metric == PSS || metric == SWAP_PSS) && (n == -EACCES || n == -EPERM))
+		snprintf(why, why_size,
+			"denied: /proc/PID/smaps_rollup is of another user's process, or of one "
+			"that "
+			"closed itself");
 }
 
 static void put_kinds(const struct tg_tree_totals *t, struct tg_out *out)
@@ -113,6 +125,7 @@ const struct tg_source tg_source_memory = {
 	.own_budget = true, /* share.c: what costs is not done at each reading */
 	.edge = true,
 	.open = open_memory,
+	.lacks = lacks,
 	.read = read_memory,
 	.close = close_memory,
 };

@@ -109,6 +109,7 @@ static void tell_why(struct tg_whole *w, struct tg_env *env, int error)
 	int64_t level = tg_whole_paranoid(env);
 
 	w->denied = error == -EACCES || error == -EPERM;
+	w->foreign = w->denied && tg_tree_totals(env->tree)->denied > 0;
 	if (error == -E2BIG)
 		snprintf(w->why, sizeof(w->why), "it had more than %d threads when the count began",
 			TG_PERF_THREADS_MAX);
@@ -120,6 +121,10 @@ static void tell_why(struct tg_whole *w, struct tg_env *env, int error)
 			"perf events are denied: "
 			"/proc/sys/kernel/perf_event_paranoid is %d",
 			(int)level);
+	else if (w->foreign)
+		snprintf(w->why, sizeof(w->why),
+			"perf events are denied: of its processes %d may not be looked into",
+			(int)tg_tree_totals(env->tree)->denied);
 	else
 		snprintf(w->why, sizeof(w->why),
 			"perf events are denied (a container's seccomp "
@@ -276,7 +281,7 @@ static void begin_anew(struct tg_whole *w, const struct tg_env *env, uint32_t ro
 	tg_whole_release(w);
 	w->root = root;
 	w->begun = true;
-	w->denied = w->sure = false;
+	w->denied = w->foreign = w->sure = false;
 	w->means = TG_MEANS_PROCESSES;
 	w->tries = perf ? TRIES : 0;
 	w->total_ns = w->unexplained_ns = 0;

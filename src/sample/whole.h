@@ -23,6 +23,7 @@ struct tg_whole {
 	enum tg_means means;
 	bool sure; /* nothing of the tree runs without now_ns having it */
 	bool denied; /* perf is */
+	bool foreign; /* … and so are other things of a process, as of another user's */
 	char why[160]; /* not a better one; or what is uncertain; or "" */
 	struct tg_perf perf;
 	int cgroup_fd; /* of its cpu.stat or cpuacct.usage; -1: none */
