@@ -139,7 +139,10 @@ static bool is_filter_in_the_way(struct tg_sampler *s)
 
 static bool lacks_group(struct tg_sampler *s)
 {
-	return error_of(s, "cgroup") != 0;
+	struct tg_cgroup g;
+
+	return error_of(s, "cgroup") != 0 ||
+	       tg_cgroup_find(&s->env, s->env.root, "cpuacct", &g) < 0 || g.whole;
 }
 
 static bool lacks_energy(struct tg_sampler *s)

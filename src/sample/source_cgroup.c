@@ -251,6 +251,34 @@ static void read_cgroup(void *state, struct tg_env *env, struct tg_out *out)
 	read_memory(c, env, out);
 }
 
+static void lacks(struct tg_env *env, size_t metric, char *why, size_t why_size)
+{
+	bool throttled = metric == THROTTLED || metric == THROTTLED_PERIODS;
+	struct tg_cgroup g;
+	int r = tg_cgroup_find(env, env->root,
+		metric == CPU ? "cpuacct"
+		: throttled   ? "cpu"
+			      : "memory",
+		&g);
+
+	if (r < 0)
+		snprintf(why, why_size, "no control group counts it");
+	else if (g.whole && throttled)
+		snprintf(why, why_size,
+			"the processes are in no group of their own, and none above has a quota");
+	else if (g.whole)
+		snprintf(
+			why, why_size, "the processes are in no group of their own that counts it");
+	else if (metric == LIMIT)
+		snprintf(why, why_size, "neither the group nor one above it has a limit");
+	else if (metric == OOMS && !g.v2)
+		snprintf(why, why_size, "control groups of version 1 do not count it");
+	else if (metric == OOM_GROUP_KILLS)
+		snprintf(why, why_size,
+			g.v2 ? "this kernel does not count it"
+			     : "control groups of version 1 do not count it");
+}
+
 static void close_cgroup(void *state)
 {
 	struct cgroup *c = state;
@@ -268,6 +296,7 @@ const struct tg_source tg_source_cgroup = {
 	.period_ns = 10 * TG_NS_PER_MS,
 	.edge = true,
 	.open = open_cgroup,
+	.lacks = lacks,
 	.read = read_cgroup,
 	.close = close_cgroup,
 };

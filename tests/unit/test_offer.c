@@ -113,6 +113,26 @@ static void test_lacks(void)
 	copy_remove(&c);
 }
 
+/* pitfall 12: controllers have groups of their own: what each lacks is another matter */
+static void test_lacks_groups(void)
+{
+	struct copy c = copy_of("hybrid");
+	struct tg_sampler *s = read_at(c.folder, 300);
+
+	T_OK(offer_of(s, "cgroup.memory_bytes").available);
+	WHY("cgroup.cpu_ns", "the processes are in no group of their own that counts it");
+	T_OK(strstr(advised(s), "a control group for the job; ") != NULL);
+	tg_sampler_free(s);
+	run(&c, "for f in $(find sys/fs/cgroup/memory -name "
+		"memory.limit_in_bytes); do echo 9223372036854771712 > $f; done");
+	s = read_at(c.folder, 300);
+	WHY("cgroup.memory_limit_bytes", "neither the group nor one above it has a limit");
+	WHY("cgroup.ooms", "control groups of version 1 do not count it");
+	WHY("cgroup.oom_group_kills", "control groups of version 1 do not count it");
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
 /* pitfall 12, 29: denied is denied, and who could allow it is told how */
 static void test_denied(void)
 {
@@ -230,6 +250,7 @@ int main(void)
 	test_resolution();
 	test_live();
 	test_lacks();
+	test_lacks_groups();
 	test_denied();
 	test_advice();
 	if (getenv("TG_EXE")) {
