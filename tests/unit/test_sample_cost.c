@@ -41,22 +41,32 @@ static void have_idlers(void)
 	stop();
 }
 
+/* Reads of a refresh. The machine has always given out a number before it: others may do so. */
+static int64_t reads_of_refresh(struct tg_sampler *s, struct tg_reading *r)
+{
+	pid_t pid = fork();
+	int64_t before;
+
+	if (pid == 0)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	before = reads_so_far();
+	tg_sampler_read(s, TG_READ_REFRESH, r);
+	return reads_so_far() - before;
+}
+
 /* The least of some: a look at shares of memory may be in one of them. */
 static int64_t least_reads(struct tg_sampler *s)
 {
 	int64_t least = INT64_MAX;
 	struct tg_reading r;
 
-	for (int i = 0; i < 8; i++) {
-		int64_t before = reads_so_far();
-
-		tg_sampler_read(s, TG_READ_REFRESH, &r);
-		least = TG_MIN(least, reads_so_far() - before);
-	}
+	for (int i = 0; i < 8; i++)
+		least = TG_MIN(least, reads_of_refresh(s, &r));
 	return least;
 }
 
-/* Of one that idles a refresh looks at what others could have changed: its memory. */
+/* Of one that idles a refresh looks at what others could have changed: memory and children. */
 static void test_refresh_of_idlers(void)
 {
 	struct child alone = start(stop), c = start(have_idlers);
@@ -69,7 +79,7 @@ static void test_refresh_of_idlers(void)
 	} else {
 		tg_sampler_read(t, TG_READ_REFRESH, &r);
 		T_EQ_I(column(&r, "tree.processes", ""), IDLERS + 1);
-		T_NEAR((double)(least_reads(t) - least_reads(s)) / IDLERS, 1, 0.5);
+		T_NEAR((double)(least_reads(t) - least_reads(s)) / IDLERS, 2, 0.5);
 	}
 	tg_sampler_free(s);
 	tg_sampler_free(t);
@@ -95,9 +105,7 @@ static void test_shares_of_idlers(void)
 		/* on a loaded machine those that were just made are not still at once */
 		for (int i = 0; i < 10 && reads > plain + IDLERS / 2; i++) {
 			usleep(2000000); /* it is due again */
-			reads = reads_so_far();
-			tg_sampler_read(s, TG_READ_REFRESH, &r);
-			reads = reads_so_far() - reads;
+			reads = reads_of_refresh(s, &r);
 			T_OK(column(&r, "tree.pss_age_ns", "") != TG_MISSING);
 		}
 		T_OK(reads <= plain + IDLERS / 2);
