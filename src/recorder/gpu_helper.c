@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "mark/start.h"
 #include "recorder/gpu_round.h"
+#include "sample/apart.h"
 
 #include "base/mem.h"
 
@@ -52,9 +53,9 @@ static const struct {
 #undef AT
 };
 
-int tg_gpu_helper_start(const char *exe)
+int tg_gpu_helper_start(const char *exe, bool files)
 {
-	static const char *const argv[] = { "tachograph", "gpu-helper", NULL };
+	const char *const argv[] = { "tachograph", "gpu-helper", files ? "files" : NULL, NULL };
 	int pair[2], rc;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
@@ -160,14 +161,23 @@ static void *serve(void *ctx)
 	_exit(0);
 }
 
-int tg_gpu_helper_run(int fd)
+static void *serve_files(void *ctx)
+{
+	int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (root_fd >= 0)
+		tg_apart_serve(*(const int *)ctx, root_fd);
+	_exit(0);
+}
+
+int tg_gpu_helper_run(int fd, bool files)
 {
 	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
 	pthread_t thread;
 	int rc;
 
 	prctl(PR_SET_NAME, "tacho-gpu");
-	rc = pthread_create(&thread, NULL, serve, &fd);
+	rc = pthread_create(&thread, NULL, files ? serve_files : serve, &fd);
 	if (rc)
 		return -rc;
 	while (poll(&p, 1, -1) < 0 && errno == EINTR)

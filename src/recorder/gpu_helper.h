@@ -7,10 +7,15 @@
 #ifndef TG_RECORDER_GPU_HELPER_H
 #define TG_RECORDER_GPU_HELPER_H
 
-/* Start `exe` in that role, detached. Returns our end of the socket, non-blocking, or -errno. */
-int tg_gpu_helper_start(const char *exe);
+#include <stdbool.h>
+
+/*
+ * Start `exe` in that role, detached; with `files` it loads no library but reads the files of other
+ * drivers (sample/apart.h). Returns our end of the socket, non-blocking, or -errno.
+ */
+int tg_gpu_helper_start(const char *exe, bool files);
 
 /* The role itself, on the other end of it. Returns only when nothing was begun. */
-int tg_gpu_helper_run(int fd);
+int tg_gpu_helper_run(int fd, bool files);
 
 #endif

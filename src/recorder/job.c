@@ -130,7 +130,14 @@ static int on_start_gpu(void *ctx)
 {
 	const struct tg_job *j = ctx;
 
-	return tg_gpu_helper_start(j->gpu_helper);
+	return tg_gpu_helper_start(j->gpu_helper, false);
+}
+
+static int on_start_apart(void *ctx)
+{
+	const struct tg_job *j = ctx;
+
+	return tg_gpu_helper_start(j->gpu_helper, true);
 }
 
 static void read_row(struct tg_job *j, unsigned flags, int64_t now)
@@ -213,6 +220,7 @@ struct tg_job *tg_job_new(const struct tg_recorder_options *o, struct tg_output 
 			.note = on_note,
 			.disk = on_disk,
 			.start_gpu = o->gpu_helper ? on_start_gpu : NULL,
+			.start_apart = o->gpu_helper ? on_start_apart : NULL,
 			.ctx = j },
 	};
 	struct tg_err err = { 0 };

@@ -69,6 +69,16 @@ void tg_env_note(const struct tg_env *env, const char *fmt, ...)
 	env->hooks->note(env->hooks->ctx, tg_mono_ns(), text);
 }
 
+void tg_env_helper_cpu(struct tg_env *env, int64_t *before, int64_t now)
+{
+	int64_t known = env->helper_cpu_ns == TG_MISSING ? 0 : env->helper_cpu_ns;
+
+	if (now < *before || __builtin_add_overflow(known, now - *before, &known))
+		return;
+	env->helper_cpu_ns = known;
+	*before = now;
+}
+
 ssize_t tg_env_read(struct tg_env *env, const char *fmt, ...)
 {
 	va_list ap;

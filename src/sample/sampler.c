@@ -11,6 +11,7 @@
 
 #define SHARE      500 /* a source gets a five-hundredth of a core */
 #define REFRESH_NS TG_NS_PER_S /* how often who reads asks for a refresh */
+#define LISTEN_NS  (TG_NS_PER_S / 10)
 
 /* All instances of all sources, one behind the other. */
 static void lay_out(struct tg_sampler *s)
@@ -45,6 +46,8 @@ static void open_source(struct tg_sampler *s, size_t i)
 	o->error = tg_source_list[i]->open(&s->env, &o->state, o->why, sizeof(o->why));
 	if (!o->error && !o->out.source->instances)
 		tg_out_instance(&o->out, "");
+	if (!o->error && tg_source_list[i]->apart && s->hooks.start_apart)
+		o->apart = tg_apart_new(i);
 }
 
 int tg_sampler_new(
@@ -97,6 +100,7 @@ void tg_sampler_free(struct tg_sampler *s)
 
 		if (!o->error)
 			o->out.source->close(o->state);
+		tg_apart_free(o->apart);
 		free(o->out.instance);
 		free(o->out.value);
 		free(o->out.is_column);
@@ -145,6 +149,9 @@ static int64_t period_of(const struct opened *o)
 	const struct tg_source *source = o->out.source;
 	int64_t period = source->period_ns;
 
+	/* an answer that has come is not left lying for a whole period */
+	if (o->apart)
+		period = TG_MIN(period, LISTEN_NS);
 	if (period && !source->own_budget)
 		period = TG_MAX(period, o->cost_ns * SHARE);
 	if (period > REFRESH_NS)
@@ -159,7 +166,10 @@ static int64_t read_source(struct tg_sampler *s, struct opened *o, int64_t befor
 	const struct tg_source *source = o->out.source;
 	int64_t after, cost;
 
-	source->read(o->state, &s->env, &o->out);
+	if (o->apart)
+		tg_apart_read(o->apart, &s->env, &o->out);
+	else
+		source->read(o->state, &s->env, &o->out);
 	after = tg_thread_ns();
 	cost = after - before;
 	o->cost_ns += (cost - o->cost_ns) / (o->cost.readings ? 8 : 1);

@@ -42,6 +42,8 @@ struct tg_sampler_hooks {
 	void (*disk)(void *ctx, int64_t t_ns, const char *name, const char *mounts);
 	/* start the GPU helper (gpu_wire.h): our end of its socket, non-blocking, or -errno */
 	int (*start_gpu)(void *ctx);
+	/* the same of one that serves a source of its own (apart.h); NULL: they are read here */
+	int (*start_apart)(void *ctx);
 	void *ctx;
 };
 

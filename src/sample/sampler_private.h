@@ -3,6 +3,7 @@
 #ifndef TG_SAMPLE_SAMPLER_PRIVATE_H
 #define TG_SAMPLE_SAMPLER_PRIVATE_H
 
+#include "sample/apart.h"
 #include "sample/oom.h"
 #include "sample/sampler.h"
 #include "sample/source.h"
@@ -12,6 +13,7 @@
 struct opened {
 	struct tg_out out;
 	void *state;
+	struct tg_apart *apart; /* who reads it; NULL: we do */
 	int error; /* of open: 0, or -errno */
 	char why[160];
 	int64_t due_ns, period_ns; /* when it is read next, and how often now */

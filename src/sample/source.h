@@ -26,6 +26,13 @@ struct tg_tree;
 struct tg_whole;
 struct tg_out;
 
+/* Processes of the tree that can be asked without waiting. */
+struct tg_pids {
+	const int32_t *pid;
+	size_t n;
+	bool unseen; /* there are others */
+};
+
 /* What all sources share. The sampler owns it; sources change only `text`. */
 struct tg_env {
 	int64_t t_ns; /* CLOCK_MONOTONIC of this reading */
@@ -36,7 +43,8 @@ struct tg_env {
 	int64_t page_bytes;
 	unsigned flags; /* enum tg_read_flags of this reading */
 	const struct tg_sampler_hooks *hooks;
-	int64_t helper_cpu_ns; /* CPU time of the GPU helper, as source gpu has heard; TG_MISSING */
+	int64_t helper_cpu_ns; /* CPU time of all helpers, as heard; TG_MISSING: there is none */
+	const struct tg_pids *pids; /* in a helper (apart.h) these instead of the tree */
 	struct tg_tree *tree; /* its processes, read by source tree, which comes first */
 	struct tg_whole *whole; /* its CPU time, likewise */
 	struct tg_text *text; /* for whoever is reading now; overwritten by the next one */
@@ -65,6 +73,11 @@ struct tg_source {
 	int64_t period_ns;
 	bool own_budget;
 	enum tg_tick tick; /* of those of its metrics that do not say another */
+	/*
+	 * Its reading may hang in a driver: it is done by a process of its own where one can be
+	 * started (apart.h), which has no hooks and of the tree, if it is `of_tree`, the numbers.
+	 */
+	bool apart, of_tree;
 	bool edge; /* read for edges of cells, too: cheap, and of the job or its devices */
 
 	/*
@@ -129,6 +142,9 @@ int tg_env_each(const struct tg_env *env, int (*each)(void *ctx, const char *nam
 /* Tell people who read the recording; a sentence without its stop. */
 void tg_env_note(const struct tg_env *env, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Count CPU time of a helper: it has used `now` ns, and *before when it was heard last. */
+void tg_env_helper_cpu(struct tg_env *env, int64_t *before, int64_t now);
 
 /* Read a whole file into env->text. Returns its length or -errno. */
 ssize_t tg_env_read(struct tg_env *env, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

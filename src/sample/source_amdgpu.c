@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * AMD's GPUs, from the files of their driver in /sys. A card that sleeps is left alone: to read
- * would wake it, or be refused.
+ * would wake it, or be refused. A driver that hangs would hold who reads them: see apart.h.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -162,6 +162,7 @@ const struct tg_source tg_source_amdgpu = {
 	.n_metrics = TG_ARRAY_SIZE(metrics),
 	.instances = true,
 	.period_ns = TG_NS_PER_S / 10, /* more seldom where to ask costs much */
+	.apart = true,
 	.open = open_amdgpu,
 	.read = read_amdgpu,
 	.close = close_amdgpu,

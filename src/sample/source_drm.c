@@ -5,7 +5,7 @@
  *
  * Asked once a second: clients that are known by the descriptor where they were found, and for
  * new ones a share of all descriptors of the tree. A counter that falls for a moment, as they may,
- * is waited for.
+ * is waited for. What answers are drivers, which may hang: see apart.h.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -237,16 +237,32 @@ static void search(struct drm *d)
 	d->next = d->n_pids ? (d->next + k) % d->n_pids : 0;
 }
 
+static void add_pid(struct drm *d, pid_t pid)
+{
+	TG_GROW(d->pid, d->n_pids + 1, d->cap_pids);
+	d->pid[d->n_pids++] = pid;
+}
+
 /* One in state D could make us wait for it. */
-static void add_pid(void *ctx, const struct tg_process *p)
+static void add_process(void *ctx, const struct tg_process *p)
 {
 	struct drm *d = ctx;
 
 	d->unseen |= p->state == 'D';
-	if (p->state == 'D')
-		return;
-	TG_GROW(d->pid, d->n_pids + 1, d->cap_pids);
-	d->pid[d->n_pids++] = p->pid;
+	if (p->state != 'D')
+		add_pid(d, p->pid);
+}
+
+static void list_processes(struct drm *d)
+{
+	const struct tg_pids *pids = d->env->pids;
+
+	d->n_pids = 0;
+	d->unseen = pids && pids->unseen;
+	for (size_t i = 0; pids && i < pids->n; i++)
+		add_pid(d, pids->pid[i]);
+	if (!pids)
+		tg_tree_each(d->env->tree, add_process, d);
 }
 
 static bool readable(const struct drm *d, pid_t pid)
@@ -291,9 +307,7 @@ static void read_drm(void *state, struct tg_env *env, struct tg_out *out)
 	d->root = env->root;
 	d->env = env;
 	d->now_ns = tg_mono_ns();
-	d->n_pids = 0;
-	d->unseen = false;
-	tg_tree_each(env->tree, add_pid, d);
+	list_processes(d);
 	for (size_t i = 0; i < d->n; i++)
 		if (readable(d, d->client[i].pid))
 			take_file(d, d->client[i].pid, d->client[i].fd);
@@ -332,6 +346,8 @@ const struct tg_source tg_source_drm = {
 	.n_metrics = TG_ARRAY_SIZE(metrics),
 	.instances = true,
 	.period_ns = TG_NS_PER_S,
+	.apart = true,
+	.of_tree = true,
 	.open = open_drm,
 	.read = read_drm,
 	.close = close_drm,

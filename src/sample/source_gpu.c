@@ -86,6 +86,7 @@ struct gpu {
 	int64_t retry_ns; /* when the next may be started */
 	int64_t asked_ns; /* the question that is not answered yet; 0: none */
 	bool answered; /* this helper, once */
+	int64_t cpu_ns; /* of this helper, as heard */
 	bool host_pids; /* we are in the machine's own PID namespace */
 	size_t n; /* devices; 0: nothing is known */
 	size_t n_new; /* in the round that comes in */
@@ -105,7 +106,7 @@ static void start(struct gpu *g, const struct tg_env *env)
 	g->starts++;
 	g->retry_ns = tg_mono_ns() + RETRY_NS;
 	g->answered = false;
-	g->asked_ns = 0;
+	g->asked_ns = g->cpu_ns = 0;
 	g->n_new = 0;
 	g->fd = env->hooks->start_gpu(env->hooks->ctx);
 	if (g->fd < 0)
@@ -187,7 +188,7 @@ static void take_round(struct gpu *g, struct tg_env *env, const struct tg_gpu_re
 	memcpy(g->own, g->own_new, sizeof(g->own));
 	g->asked_ns = 0;
 	g->answered = true;
-	env->helper_cpu_ns = r->cpu_ns;
+	tg_env_helper_cpu(env, &g->cpu_ns, r->cpu_ns);
 	tell_devices(g, env);
 }
 

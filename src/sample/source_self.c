@@ -17,7 +17,7 @@ static const struct tg_metric metrics[] = {
 	[RSS] = { "self.rss_bytes", "bytes", TG_GAUGE, TG_SCOPE_SELF, 0,
 		"resident memory of the recorder" },
 	[HELPER_CPU] = { "self.helper_cpu_ns", "ns", TG_COUNTER, TG_SCOPE_SELF, 0,
-		"CPU time of the process that asks the GPU driver" },
+		"CPU time of the processes that ask GPU drivers" },
 };
 
 struct self {

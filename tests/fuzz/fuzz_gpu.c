@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What is read of GPUs, on the same bytes: fdinfo, an environment with CUDA's variables in it, a
- * record of the helper. None may read beyond the end, and what they give is within bounds.
+ * record of the helper, an answer of one that reads drivers' files. None may read beyond the end,
+ * and what they give is within bounds.
  */
 #include <stdint.h>
 
 #include "base/mem.h"
+#include "sample/apart.h"
 #include "sample/drm.h"
 #include "sample/gpu_wire.h"
 #include "sample/visible.h"
@@ -61,6 +63,19 @@ static void record(const char *text, size_t len)
 		require(r.process.n <= TG_GPU_PROCESSES);
 }
 
+static void answer(const char *text, size_t len)
+{
+	static const struct tg_source source = { .n_metrics = 3 };
+	struct tg_apart_answer a = { 0 };
+
+	memcpy(&a, text, TG_MIN(len, sizeof(a)));
+	if (!tg_apart_answer_valid(&a, len, &source))
+		return;
+	require(a.n <= TG_APART_VALUES);
+	for (size_t i = 0; i < a.n; i++)
+		require(a.at[i].metric < 3 && strlen(a.at[i].instance) < TG_INSTANCE_MAX);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -76,6 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fdinfo(text, size);
 	environment(text, size);
 	record(text, size);
+	answer(text, size);
 	free(text);
 	return 0;
 }

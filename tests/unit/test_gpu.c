@@ -43,7 +43,7 @@ static int on_start(void *ctx)
 	struct gpus *g = ctx;
 
 	g->starts++;
-	return g->fd ? g->fd : tg_gpu_helper_start(getenv("TG_EXE"));
+	return g->fd ? g->fd : tg_gpu_helper_start(getenv("TG_EXE"), false);
 }
 
 static void link_namespace(const struct copy *c, const char *name)

@@ -6,8 +6,13 @@
  */
 #include "tap.h"
 
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
 #include "sample_tree.h"
 
+#include "sample/apart.h"
 #include "sample/drm.h"
 
 #include "base/mem.h"
@@ -181,6 +186,158 @@ static void test_parser(void)
 	T_EQ_I(d.engine[0].cycles, 9);
 }
 
+/* ---- drivers are asked by a process of its own ---- */
+
+#define APART_MAX 8
+
+struct apart {
+	struct copy c;
+	int root_fd;
+	struct tg_sampler *s;
+	struct tg_reading r;
+	pid_t helper[APART_MAX];
+	int fd; /* the other end of a helper that is us; 0: true ones */
+	int starts;
+	struct tg_buf notes;
+};
+
+static void on_note(void *ctx, int64_t t_ns, const char *text)
+{
+	(void)t_ns;
+	tg_buf_addf(&((struct apart *)ctx)->notes, "%s\n", text);
+}
+
+static int on_start_apart(void *ctx)
+{
+	struct apart *a = ctx;
+	int pair[2];
+
+	if (a->starts == APART_MAX || socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair) < 0)
+		return -EMFILE;
+	if (a->fd) {
+		a->starts++;
+		close(a->fd);
+		a->fd = pair[1];
+		return pair[0];
+	}
+	a->helper[a->starts] = fork();
+	if (!a->helper[a->starts]) {
+		close(pair[0]);
+		tg_apart_serve(pair[1], a->root_fd);
+		_exit(0);
+	}
+	a->starts++;
+	close(pair[1]);
+	return pair[0];
+}
+
+static void apart_begin(struct apart *a, int fd)
+{
+	struct tg_sampler_options options = { .root = 700,
+		.hooks = { .note = on_note, .start_apart = on_start_apart, .ctx = a } };
+
+	*a = (struct apart){ .c = copy_of("amd"), .notes = TG_BUF_INIT, .fd = fd };
+	options.root_fd = a->root_fd = open(a->c.folder, O_RDONLY | O_DIRECTORY);
+	T_EQ_I(tg_sampler_new(&a->s, &options, NULL), 0);
+}
+
+/* Those that are ours end with their socket, but for one that hangs. */
+static void apart_end(struct apart *a, bool hung)
+{
+	tg_sampler_free(a->s);
+	for (int i = 0; i < a->starts && a->helper[i] > 0; i++) {
+		if (hung)
+			kill(a->helper[i], SIGKILL);
+		T_EQ_I(waitpid(a->helper[i], NULL, 0), a->helper[i]);
+	}
+	close(a->root_fd);
+	tg_buf_release(&a->notes);
+	copy_remove(&a->c);
+}
+
+/* Until that value has come, or that has been said. */
+static int64_t await(struct apart *a, const char *metric, const char *instance, const char *said)
+{
+	int64_t until = tg_mono_ns() + 20 * TG_NS_PER_S, value = TG_MISSING;
+
+	while (tg_mono_ns() < until && !(said && strstr(a->notes.data, said)) &&
+		(said || value == TG_MISSING)) {
+		usleep(5000);
+		tg_sampler_read(a->s, 0, &a->r);
+		value = column(&a->r, metric, instance);
+	}
+	return value;
+}
+
+/* pitfall 34: the same values as those that are read here, of a whole tree of processes */
+static void test_apart(void)
+{
+	struct apart a;
+
+	apart_begin(&a, 0);
+	tg_sampler_read(a.s, 0, &a.r);
+	T_OK(!has_column(&a.r, "amdgpu.util_pct", AMD)); /* nothing has come yet */
+	T_EQ_I(await(&a, "amdgpu.util_pct", AMD, NULL), 37);
+	T_EQ_I(await(&a, "amdgpu.power_w", AMD, NULL), 45000000);
+	T_EQ_I(await(&a, "drm.engine_ns", AMD " gfx", NULL), INT64_C(3000000000) + 500);
+	T_EQ_I(await(&a, "drm.memory_bytes", AMD " vram", NULL), 2 * 2048 * 1024);
+	T_EQ_I(await(&a, "drm.engine_ns", INTEL " render", NULL), INT64_C(25662044495));
+	T_OK(column(&a.r, "self.helper_cpu_ns", "") > 0);
+	T_EQ_I(a.starts, 2);
+	T_EQ_S(a.notes.data ? a.notes.data : "", "");
+	apart_end(&a, false);
+}
+
+/* pitfalls 30 and 34: a driver that hangs in a file of it holds its helper, and nothing else */
+static void test_apart_hung(void)
+{
+	struct apart a;
+	char path[100];
+
+	apart_begin(&a, 0);
+	T_EQ_I(await(&a, "drm.engine_ns", INTEL " render", NULL), INT64_C(25662044495));
+	snprintf(path, sizeof(path), "%s/proc/702/fdinfo/4", a.c.folder);
+	T_EQ_I(unlink(path), 0);
+	T_EQ_I(mkfifo(path, 0600), 0); /* to open it waits for ever */
+	await(&a, "drm.engine_ns", INTEL " render",
+		"Values of drm are missing: the driver does not answer; another try follows\n");
+	T_OK(strstr(a.notes.data, "Values of drm are missing") != NULL);
+	T_EQ_I(column(&a.r, "drm.engine_ns", INTEL " render"), TG_MISSING);
+	T_EQ_I(column(&a.r, "tree.processes", ""), 4);
+	T_EQ_I(await(&a, "amdgpu.util_pct", AMD, NULL), 37);
+	apart_end(&a, true);
+}
+
+/* What a helper that lost its mind may send: it is closed, and nothing of it is believed. */
+static void test_apart_nonsense(void)
+{
+	struct tg_apart_answer ok = { .magic = TG_APART_MAGIC, .n = 1 };
+
+	ok.at[0].value = 7;
+	memcpy(ok.at[0].instance, "x", 2);
+	for (int i = 0; i < 6; i++) {
+		struct tg_apart_answer bad = ok;
+		struct apart a;
+
+		apart_begin(&a, open("/dev/null", O_RDONLY));
+		tg_sampler_read(a.s, 0, &a.r); /* a.fd is now the end of the last, which is drm's */
+		bad.magic += i == 1;
+		bad.n = i == 2 ? TG_APART_VALUES + 1 : 1;
+		bad.at[0].metric = i == 3 ? 99 : 0;
+		if (i == 4)
+			memset(bad.at[0].instance, 'x', sizeof(bad.at[0].instance));
+		T_OK(send(a.fd, &bad, sizeof(bad) - (i == 5), 0) > 0);
+		tg_sampler_read(a.s, 0, &a.r);
+		T_EQ_I(strstr(a.notes.data ? a.notes.data : "",
+			       "drm are missing: the process that "
+			       "asks the driver talks nonsense; another try follows") != NULL,
+			i > 0);
+		T_EQ_I(column(&a.r, "drm.engine_ns", "x"), i ? TG_MISSING : 7);
+		close(a.fd);
+		apart_end(&a, false);
+	}
+}
+
 int main(void)
 {
 	test_parser();
@@ -189,5 +346,8 @@ int main(void)
 	test_cycles();
 	test_regress();
 	test_root_changes();
+	test_apart();
+	test_apart_hung();
+	test_apart_nonsense();
 	return t_done();
 }
