@@ -234,9 +234,12 @@ static void read_one(struct tg_tree *t, struct tg_process *p, unsigned flags)
 		return; /* there, but not readable now */
 	}
 	p->read_now = false;
-	if (!fresh)
-		p->credit = tg_usage_gain(p, &before);
-	p->late_used = (struct tg_usage){ 0 };
+	/* one that leaves tells nothing new: what it was seen to take over late stays apart */
+	if (!p->leaving) {
+		if (!fresh)
+			p->credit = tg_usage_gain(p, &before);
+		p->late_used = (struct tg_usage){ 0 };
+	}
 	if (p != t->root && (!p->parent || p->parent->gone || p->parent->pid != p->ppid))
 		p->parent = find(t, p->ppid);
 	if (p->parent == p)

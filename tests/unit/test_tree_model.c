@@ -342,9 +342,12 @@ static void test_model(uint64_t first, uint64_t n)
 /* Seeds of one's own: test_tree_model FIRST N */
 int main(int argc, char **argv)
 {
-	if (argc > 2)
+	if (argc > 2) {
 		test_model(strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10));
-	else
+	} else {
 		test_model(1, SEEDS);
+		/* a parent that nobody waits for is dropped just after a child of it */
+		test_model(55, 1);
+	}
 	return t_done();
 }
