@@ -255,8 +255,11 @@ static void attached(void)
 	stop();
 }
 
-/* What is there already is counted from then on, once each: children are asked for first. */
-static void test_attached(void)
+/*
+ * What is there already is counted from then on, once each: children are asked for first. False
+ * where others started processes just then, so that it is said not to be certain.
+ */
+static bool attach(void)
 {
 	struct child c = start(attached);
 	struct tg_sampler_options options = { .root_fd = -1, .root = c.pid };
@@ -264,6 +267,7 @@ static void test_attached(void)
 	struct tg_reading r;
 	const char *why;
 	int64_t before;
+	bool sure;
 
 	atomic_store(&truth->ended, 0);
 	go(&c);
@@ -274,13 +278,27 @@ static void test_attached(void)
 		tg_sampler_read(s, TG_READ_REFRESH, &r);
 	} while (column(&r, "tree.threads", "") < 6);
 	T_EQ_I(tg_sampler_means(s, &why), TG_MEANS_PERF);
+	sure = !why[0];
 	go(&c);
 	tg_sampler_read(s, TG_READ_REFRESH, &r);
-	T_NEAR((double)(column(&r, "tree.cpu_ns", "") - before), (double)truth->kernel_ns,
-		0.05 * (double)truth->kernel_ns + 5e6);
+	if (sure)
+		T_NEAR((double)(column(&r, "tree.cpu_ns", "") - before), (double)truth->kernel_ns,
+			0.05 * (double)truth->kernel_ns + 5e6);
 	T_OK(truth->kernel_ns >= 150 * TG_NS_PER_MS);
 	finish(&c);
 	tg_sampler_free(s);
+	return sure;
+}
+
+static void test_attached(void)
+{
+	int tries = 0;
+
+	while (!attach())
+		if (++tries == 20) {
+			T_SKIP("attached", "others start processes all the time");
+			return;
+		}
 }
 
 static void fork_for_ever(void)
