@@ -9,26 +9,34 @@
 
 #include "base/mem.h"
 
-#define CORES_MAX 4096
-#define GIB       (1024.0 * 1024 * 1024)
-#define MIB       (1024.0 * 1024)
+#define DEVICES_MAX 4096
+#define GIB         (1024.0 * 1024 * 1024)
+#define MIB         (1024.0 * 1024)
 
 enum { MEM, OPS_R, OPS_W, MB_R, MB_W, LISTS };
+enum { CORES, GPU_UTIL, GPU_MEM, GROUPS };
+
+/* Devices of a kind. */
+struct group {
+	size_t n_devices;
+	double *value; /* [device * n + value], per cent */
+	double *mean, *max, *min; /* over devices */
+};
 
 struct lists {
 	size_t n; /* values */
-	size_t n_cores;
-	double *core; /* [core * n + value], per cent */
-	double *mean, *max, *min; /* over cores */
+	struct group group[GROUPS];
 	double *list[LISTS];
 };
 
 static void lists_release(struct lists *l)
 {
-	free(l->core);
-	free(l->mean);
-	free(l->max);
-	free(l->min);
+	for (int i = 0; i < GROUPS; i++) {
+		free(l->group[i].value);
+		free(l->group[i].mean);
+		free(l->group[i].max);
+		free(l->group[i].min);
+	}
 	for (int i = 0; i < LISTS; i++)
 		free(l->list[i]);
 }
@@ -97,6 +105,16 @@ static void busy(const struct tg_points *p, const struct tg_span *cell, double p
 	}
 }
 
+/* What a gauge says at the end of each period, which is when JUmPER asks. */
+static void at_ends(const struct tg_points *p, const struct tg_span *cell, double period_s,
+	size_t n, double *out)
+{
+	int64_t at;
+
+	for (size_t k = 0; k < n; k++)
+		out[k] = value_at(p, period_end(cell, period_s, k), &at);
+}
+
 /* The CPUs that the job was allowed when the cell began, as "0-3,8"; "" when unknown. */
 static void allowed_cpus(
 	const struct tg_recording *r, const struct tg_span *cell, struct tg_buf *cpus)
@@ -125,43 +143,17 @@ static bool is_allowed(const struct tg_buf *cpus, const char *name)
 	       tg_cpulist_has(cpus->data, cpus->len, strtol(name + 3, NULL, 10));
 }
 
-static int load_cores(
-	const struct tg_recording *r, const struct tg_span *cell, double period_s, struct lists *l)
+static void over_devices(struct group *g, size_t n)
 {
-	struct tg_buf cpus = TG_BUF_INIT;
-	char **name;
-	size_t n = tg_series_instances(r, "core.busy_ns", &name);
-	int rc = 0;
-
-	allowed_cpus(r, cell, &cpus);
-	n = TG_MIN(n, (size_t)CORES_MAX);
-	l->core = tg_xcalloc(n * l->n + 1, sizeof(double));
-	for (size_t i = 0; i < n && rc >= 0; i++) {
-		struct tg_points p = { 0 };
-
-		if (!is_allowed(&cpus, name[i]))
-			continue;
-		rc = tg_series_load(
-			r, "core.busy_ns", name[i], cell->begin_utc_ns, cell->end_utc_ns, 0, &p);
-		if (rc == 0 && p.n)
-			busy(&p, cell, period_s, l->n, &l->core[l->n_cores++ * l->n]);
-		tg_points_release(&p);
-	}
-	for (size_t i = 0; i < n; i++)
-		free(name[i]);
-	free(name);
-	tg_buf_release(&cpus);
-	return rc == -ENOENT ? 0 : rc;
-}
-
-static void over_cores(struct lists *l)
-{
-	for (size_t k = 0; k < l->n; k++) {
+	g->mean = tg_xcalloc(n, sizeof(double));
+	g->max = tg_xcalloc(n, sizeof(double));
+	g->min = tg_xcalloc(n, sizeof(double));
+	for (size_t k = 0; k < n; k++) {
 		double sum = 0, min = NAN, max = NAN;
 		size_t known = 0;
 
-		for (size_t i = 0; i < l->n_cores; i++) {
-			double v = l->core[i * l->n + k];
+		for (size_t i = 0; i < g->n_devices; i++) {
+			double v = g->value[i * n + k];
 
 			if (isnan(v))
 				continue;
@@ -170,10 +162,42 @@ static void over_cores(struct lists *l)
 			min = fmin(min, v); /* fmin and fmax prefer numbers to NaN */
 			max = fmax(max, v);
 		}
-		l->mean[k] = known ? sum / (double)known : NAN;
-		l->min[k] = min;
-		l->max[k] = max;
+		g->mean[k] = known ? sum / (double)known : NAN;
+		g->min[k] = min;
+		g->max[k] = max;
 	}
+}
+
+/* All devices that the recording knows by that metric, but for CPUs that the job may not use. */
+static int load_group(const struct tg_recording *r, const struct tg_span *cell, double period_s,
+	const char *metric, bool counter, size_t n, struct group *g)
+{
+	struct tg_buf cpus = TG_BUF_INIT;
+	char **name;
+	size_t n_names = tg_series_instances(r, metric, &name);
+	size_t n_devices = TG_MIN(n_names, (size_t)DEVICES_MAX);
+	int rc = 0;
+
+	allowed_cpus(r, cell, &cpus);
+	g->value = tg_xcalloc(n_devices * n + 1, sizeof(double));
+	for (size_t i = 0; i < n_devices && rc >= 0; i++) {
+		struct tg_points p = { 0 };
+
+		if (!is_allowed(&cpus, name[i]))
+			continue;
+		rc = tg_series_load(
+			r, metric, name[i], cell->begin_utc_ns, cell->end_utc_ns, 0, &p);
+		if (rc == 0 && p.n)
+			(counter ? busy : at_ends)(
+				&p, cell, period_s, n, &g->value[g->n_devices++ * n]);
+		tg_points_release(&p);
+	}
+	for (size_t i = 0; i < n_names; i++)
+		free(name[i]);
+	free(name);
+	tg_buf_release(&cpus);
+	over_devices(g, n);
+	return rc == -ENOENT ? 0 : rc;
 }
 
 static int load_lists(
@@ -189,17 +213,19 @@ static int load_lists(
 		[MB_R] = { "root.read_bytes", 1 / MIB },
 		[MB_W] = { "root.write_bytes", 1 / MIB },
 	};
+	static const char *const device[GROUPS] = {
+		[CORES] = "core.busy_ns",
+		[GPU_UTIL] = "gpu.util_pct",
+		[GPU_MEM] = "gpu.memory_busy_pct",
+	};
 	double periods = (double)(cell->end_utc_ns - cell->begin_utc_ns) / 1e9 / period_s;
-	int rc;
+	int rc = 0;
 
 	*l = (struct lists){ 0 };
 	/* the last period is as long as what is left, if it is more than a rounding error */
 	l->n = periods < 1 ? 1 : (size_t)ceil(fmin(periods, TG_JUMPER_VALUES_MAX) - 1e-3);
-	l->mean = tg_xcalloc(l->n, sizeof(double));
-	l->max = tg_xcalloc(l->n, sizeof(double));
-	l->min = tg_xcalloc(l->n, sizeof(double));
-	rc = load_cores(r, cell, period_s, l);
-	over_cores(l);
+	for (int i = 0; i < GROUPS && rc >= 0; i++)
+		rc = load_group(r, cell, period_s, device[i], i == CORES, l->n, &l->group[i]);
 	for (int i = 0; i < LISTS && rc >= 0; i++) {
 		struct tg_points p = { 0 };
 
@@ -235,12 +261,22 @@ static void write_io(struct tg_jw *w, const struct lists *l, int i)
 	tg_jw_end_array(w);
 }
 
-static void write_no_gpu(struct tg_jw *w)
+/* Without devices the lists over them are empty. */
+static void write_group(struct tg_jw *w, const struct group *g, size_t n)
 {
+	n = g->n_devices ? n : 0;
 	tg_jw_begin_array(w);
-	for (int i = 0; i < 3; i++)
-		write_list(w, NULL, 0);
+	for (size_t i = 0; i < g->n_devices; i++)
+		write_list(w, &g->value[i * n], n);
+	write_list(w, g->mean, n);
+	write_list(w, g->max, n);
+	write_list(w, g->min, n);
 	tg_jw_end_array(w);
+}
+
+static void write_means(struct tg_jw *w, const struct group *g, size_t n)
+{
+	write_list(w, g->mean, g->n_devices ? n : 0);
 }
 
 int tg_jumper_cell(
@@ -252,43 +288,36 @@ int tg_jumper_cell(
 	if (rc == 0) {
 		tg_jw_begin_array(w);
 		tg_jw_begin_array(w); /* the node */
-		tg_jw_begin_array(w);
-		for (size_t i = 0; i < l.n_cores; i++)
-			write_list(w, &l.core[i * l.n], l.n);
-		write_list(w, l.mean, l.n);
-		write_list(w, l.max, l.n);
-		write_list(w, l.min, l.n);
-		tg_jw_end_array(w);
+		write_group(w, &l.group[CORES], l.n);
 		for (int i = 0; i < LISTS; i++)
 			write_io(w, &l, i);
-		write_no_gpu(w);
-		write_no_gpu(w);
+		write_group(w, &l.group[GPU_UTIL], l.n);
+		write_group(w, &l.group[GPU_MEM], l.n);
 		tg_jw_end_array(w);
-		write_list(w, l.mean, l.n); /* means over nodes: there is one */
+		write_means(w, &l.group[CORES], l.n); /* means over nodes: there is one */
 		for (int i = 0; i < LISTS; i++)
 			write_io(w, &l, i);
-		write_list(w, NULL, 0);
-		write_list(w, NULL, 0);
+		write_means(w, &l.group[GPU_UTIL], l.n);
+		write_means(w, &l.group[GPU_MEM], l.n);
 		tg_jw_end_array(w);
 	}
 	lists_release(&l);
 	return rc;
 }
 
-static void summary(const double *mean, const double *min, const double *max, size_t n, double *m,
-	double *lo, double *hi)
+static void summary(const struct group *g, size_t n, double *m, double *lo, double *hi)
 {
 	double sum = 0;
 	size_t known = 0;
 
 	*lo = *hi = NAN;
 	for (size_t k = 0; k < n; k++) {
-		if (isnan(mean[k]))
+		if (isnan(g->mean[k]))
 			continue;
-		sum += mean[k];
+		sum += g->mean[k];
 		known++;
-		*lo = fmin(*lo, min[k]);
-		*hi = fmax(*hi, max[k]);
+		*lo = fmin(*lo, g->min[k]);
+		*hi = fmax(*hi, g->max[k]);
 	}
 	*m = known ? sum / (double)known : NAN;
 }
@@ -297,6 +326,7 @@ int tg_jumper_report(struct tg_recording *r, const struct tg_span *cell, double 
 	double reports_min, struct tg_buf *out)
 {
 	double wall_s = (double)(cell->end_ns - cell->begin_ns) / 1e9, mean, min, max;
+	struct group memory = { 0 };
 	struct lists l;
 	int rc;
 
@@ -305,13 +335,14 @@ int tg_jumper_report(struct tg_recording *r, const struct tg_span *cell, double 
 	rc = load_lists(r, cell, period_s, &l);
 	if (rc == 0) {
 		tg_buf_addf(out, "\n----Performance Data----\nDuration: %.2f\n", wall_s);
-		summary(l.mean, l.min, l.max, l.n, &mean, &min, &max);
+		summary(&l.group[CORES], l.n, &mean, &min, &max);
 		if (!isnan(mean))
 			tg_buf_addf(out,
 				"\nCPU Util (Across CPUs)       \tAVG: %.2f\t MIN: %.2f\t MAX: "
 				"%.2f\n",
 				mean, min, max);
-		summary(l.list[MEM], l.list[MEM], l.list[MEM], l.n, &mean, &min, &max);
+		memory.mean = memory.min = memory.max = l.list[MEM];
+		summary(&memory, l.n, &mean, &min, &max);
 		if (!isnan(mean))
 			tg_buf_addf(out,
 				"Mem Util in GB (Across nodes)\tAVG: %.2f\t MIN: %.2f\t MAX: "
@@ -329,6 +360,16 @@ int tg_jumper_report(struct tg_recording *r, const struct tg_span *cell, double 
 		if (!isnan(l.list[MB_W][l.n - 1]))
 			tg_buf_addf(out, "                 Write       \tTotal: %.2f\n",
 				l.list[MB_W][l.n - 1]);
+		summary(&l.group[GPU_UTIL], l.n, &mean, &min, &max);
+		if (!isnan(mean))
+			tg_buf_addf(out,
+				"--GPU Util and Mem per GPU--\nGPU Util \tAVG: %.2f\t MIN: "
+				"%.2f\t MAX: %.2f\n",
+				mean, min, max);
+		summary(&l.group[GPU_MEM], l.n, &mean, &min, &max);
+		if (!isnan(mean))
+			tg_buf_addf(out, "\t    \tMem AVG: %.2f\t MIN: %.2f\t MAX: %.2f\n", mean,
+				min, max);
 	}
 	lists_release(&l);
 	return rc;
