@@ -95,3 +95,20 @@ void tg_resumed_join(struct tg_recording *r, const struct tg_map *at)
 out:
 	free(next);
 }
+
+bool tg_span_covers(const struct tg_span *span, uint32_t session)
+{
+	return session == span->session ||
+	       (span->since_session && session < span->session && session >= span->since_session);
+}
+
+bool tg_span_outlived_recorder(const struct tg_span *span)
+{
+	return span->since_session && span->since_session != span->session;
+}
+
+const struct tg_span_session *tg_span_session_before(
+	const struct tg_recording *r, const struct tg_span *span, const struct tg_span_session *s)
+{
+	return s > r->session && tg_span_covers(span, s[-1].number) ? s - 1 : NULL;
+}

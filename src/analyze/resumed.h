@@ -16,4 +16,16 @@
  */
 void tg_resumed_join(struct tg_recording *r, const struct tg_map *at);
 
+/*
+ * Whether it was open in that session. All that it covers have one clock, and counters of the
+ * machine and of processes go on from each to the next.
+ */
+bool tg_span_covers(const struct tg_span *span, uint32_t session);
+
+bool tg_span_outlived_recorder(const struct tg_span *span);
+
+/* The session before `s` that the span covers, or NULL. */
+const struct tg_span_session *tg_span_session_before(
+	const struct tg_recording *r, const struct tg_span *span, const struct tg_span_session *s);
+
 #endif

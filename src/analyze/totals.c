@@ -6,9 +6,12 @@
 #include <stddef.h>
 
 #include "analyze/gpus.h"
+#include "analyze/missed.h"
 #include "analyze/peaks.h"
+#include "analyze/resumed.h"
 #include "analyze/series.h"
 #include "analyze/shares.h"
+#include "analyze/verdicts.h"
 #include "analyze/window.h"
 #include "base/clock.h"
 #include "record/format.h"
@@ -17,7 +20,6 @@
 
 #define PAD_NS     (5 * TG_NS_PER_S) /* the nearest rows around an edge lie within */
 #define PROBES_MAX 4096
-#define MISSED_MAX (INT64_C(1) << 61) /* ticks: more are damage, and the sum cannot overflow */
 
 /* What is wanted of each metric, and where it goes. Sums over instances. */
 enum want { WANT_RISE, WANT_PEAK, WANT_CHANGE, WANT_SHARES };
@@ -228,25 +230,6 @@ static const struct wish *wish_for(const char *metric)
 	return NULL;
 }
 
-/* Sessions of one clock: counters of the machine and its processes go on from each to the next. */
-static bool covers(const struct tg_span *span, uint32_t session)
-{
-	return session == span->session ||
-	       (span->since_session && session < span->session && session >= span->since_session);
-}
-
-static bool outlived_recorder(const struct tg_span *span)
-{
-	return span->since_session && span->since_session != span->session;
-}
-
-/* The one before `s` that the span covers, or NULL. */
-static const struct tg_span_session *session_before(
-	const struct tg_recording *r, const struct tg_span *span, const struct tg_span_session *s)
-{
-	return s > r->session && covers(span, s[-1].number) ? s - 1 : NULL;
-}
-
 static int read_tables(const struct tg_recording *r, struct pass *p)
 {
 	size_t n;
@@ -258,7 +241,7 @@ static int read_tables(const struct tg_recording *r, struct pass *p)
 		const struct wish *wish = NULL;
 		uint32_t *column;
 
-		if (!covers(p->span, t->session) || !t->n_rows || t->first_ns > p->to_ns ||
+		if (!tg_span_covers(p->span, t->session) || !t->n_rows || t->first_ns > p->to_ns ||
 			t->last_ns < p->from_ns)
 			continue;
 		column = tg_xcalloc(t->n_columns + 1, sizeof(*column));
@@ -479,7 +462,7 @@ static int peak_from_hwm(struct tg_recording *r, struct pass *p, struct tg_total
 	if (p->rows_ns[0] == TG_MISSING || p->rows_ns[1] == TG_MISSING)
 		return 0;
 	for (const struct tg_span_session *s = tg_recording_session(r, span->session); s;
-		s = session_before(r, span, s)) {
+		s = tg_span_session_before(r, span, s)) {
 		struct tg_peaks *peaks;
 		int64_t risen;
 		size_t lived;
@@ -493,7 +476,7 @@ static int peak_from_hwm(struct tg_recording *r, struct pass *p, struct tg_total
 		out->peak_exact = p->rows_exact && lived == 1;
 		p->several |= lived > 1;
 	}
-	out->peak_exact = out->peak_exact && best != TG_MISSING && !outlived_recorder(span);
+	out->peak_exact = out->peak_exact && best != TG_MISSING && !tg_span_outlived_recorder(span);
 	if (best != TG_MISSING && !((double)best <= out->rss_peak_bytes))
 		out->rss_peak_bytes = (double)best;
 	return 0;
@@ -515,80 +498,6 @@ static void choose_peak(const struct pass *p, struct tg_totals *out)
 		return;
 	out->mem_peak_bytes = out->pss_peak_bytes;
 	out->mem_peak_is = "PSS";
-}
-
-/* ---- what was not sampled ---- */
-
-/* Ticks that the recorders skipped, and those between the last row of one and the first of the
- * next. */
-static int64_t missed_in(const struct tg_recording *r, const struct tg_span *span)
-{
-	int64_t missed = 0, last_ns = TG_MISSING;
-	const struct tg_span_session *in = NULL;
-	size_t n;
-	const struct tg_table *table = tg_reader_tables(r->reader, &n);
-
-	for (const struct tg_span_session *s = tg_recording_session(r, span->session); s;
-		s = session_before(r, span, s))
-		for (ptrdiff_t i = tg_steps_find(&s->missed, span->end_ns);
-			i >= 0 && s->missed.step[i].t_ns >= span->begin_ns; i--)
-			missed = TG_MIN(missed + s->missed.step[i].value, MISSED_MAX);
-	for (size_t i = 0; outlived_recorder(span) && i < n; i++) {
-		if (!covers(span, table[i].session) || !table[i].n_rows)
-			continue;
-		if (in && table[i].session != in->number) {
-			int64_t period = tg_steps_at(&in->period, last_ns);
-
-			if (period > 0 && table[i].first_ns > last_ns)
-				missed = TG_MIN(missed + (table[i].first_ns - last_ns - 1) / period,
-					MISSED_MAX);
-		}
-		in = tg_recording_session(r, table[i].session);
-		last_ns = TG_MAX(last_ns, table[i].last_ns);
-	}
-	return missed;
-}
-
-/* ---- verdicts: few, plain, and only when sure ---- */
-
-static void verdict(struct tg_totals *t, const char *text)
-{
-	if (t->n_verdicts < TG_VERDICTS_MAX)
-		t->verdict[t->n_verdicts++] = text;
-}
-
-/* Nothing has more than its limit: then RSS counts pages that are shared. */
-static bool near_limit(const struct tg_totals *t, bool several)
-{
-	double limit = t->memory_limit_bytes;
-	bool sum = several && t->mem_peak_bytes == t->rss_peak_bytes;
-
-	return t->mem_peak_bytes >= 0.9 * limit && !(sum && t->mem_peak_bytes > limit);
-}
-
-static void judge(struct tg_totals *t, const struct tg_span *span, bool several)
-{
-	if (!strcmp(span->status, "died"))
-		verdict(t, "died");
-	if (t->cut && !span->open)
-		verdict(t, "its last samples are missing");
-	if (t->oom_kills >= 0.5) /* which may be that of a worker, while the cell goes on */
-		verdict(t, "a process was killed for want of memory");
-	if (near_limit(t, several))
-		verdict(t, "memory near limit");
-	if (t->wall_s < 1 || isnan(t->cores_mean)) /* too short to say how it spent its time */
-		return;
-	if (t->throttled_s >= 0.1 * t->wall_s)
-		verdict(t, "throttled by its CPU quota");
-	if (t->cores_mean >= 0.85 * t->cores_allowed)
-		verdict(t, "all cores busy");
-	else if (t->node_cpu_s >= 0.9 * t->wall_s * t->node_cores && t->cores_mean >= 0.5)
-		verdict(t, "others hold the other cores");
-	else if (t->cores_mean >= 0.9 && t->cores_mean <= 1.1 && t->cores_max <= 1.25 &&
-		 t->cores_allowed >= 2)
-		verdict(t, "one core busy");
-	else if (t->cores_mean < 0.05)
-		verdict(t, "waits");
 }
 
 static void fill_unknown(struct tg_totals *t)
@@ -647,10 +556,10 @@ int tg_totals_of(struct tg_recording *r, const struct tg_span *span, struct tg_t
 		out->cores_max = out->cores_mean;
 	out->cores_allowed = limit_at(&s->cores, span->end_ns, 1e-3);
 	out->memory_limit_bytes = limit_at(&s->memory, span->end_ns, 1);
-	out->missed = missed_in(r, span);
-	if (span->open || outlived_recorder(span))
+	out->missed = tg_missed_in(r, span);
+	if (span->open || tg_span_outlived_recorder(span))
 		out->exact = false;
 	choose_peak(&p, out);
-	judge(out, span, p.several);
+	tg_verdicts_add(out, span, p.several);
 	return rc;
 }
