@@ -149,6 +149,9 @@ void tg_env_helper_cpu(struct tg_env *env, int64_t *before, int64_t now);
 /* Read a whole file into env->text. Returns its length or -errno. */
 ssize_t tg_env_read(struct tg_env *env, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Read that file of the root, as tg_env_read; 1 without a root. Where it is denied, say so. */
+ssize_t tg_env_root_denied(struct tg_env *env, const char *file, char *why, size_t why_size);
+
 /* Why there is no I/O of the root. "" when there is. */
 void tg_env_lacks_io(struct tg_env *env, char *why, size_t why_size);
 

@@ -6,7 +6,6 @@
  * from the same file, so at edges of cells and once a second; shares when they are due (share.h),
  * and between as they were, with their age, as long as they can stand for the tree.
  */
-#include <errno.h>
 #include <unistd.h>
 
 #include "sample/share.h"
@@ -63,13 +62,8 @@ static int open_memory(struct tg_env *env, void **state, char *why, size_t why_s
 
 static void lacks(struct tg_env *env, size_t metric, char *why, size_t why_size)
 {
-	ssize_t n = tg_env_read(env, "proc/%d/smaps_rollup", env->root);
-
-	if ((metric == PSS || metric == SWAP_PSS) && (n == -EACCES || n == -EPERM))
-		snprintf(why, why_size,
-			"denied: /proc/PID/smaps_rollup is of another user's process, or of one "
-			"that "
-			"closed itself");
+	if (metric == PSS || metric == SWAP_PSS)
+		tg_env_root_denied(env, "smaps_rollup", why, why_size);
 }
 
 static void put_kinds(const struct tg_tree_totals *t, struct tg_out *out)

@@ -195,8 +195,8 @@ static bool has_idled(const struct tg_tree *t, const struct tg_process *p, unsig
 }
 
 /*
- * What can happen to one that idles: it loses memory to others, and as a subreaper it gets the
- * orphans of one that was never seen. True: it did, or may have; read all of it.
+ * What can happen to one that idles: as a subreaper it gets the orphans of one that was never seen,
+ * which are looked for; and it loses memory to others, or is gone. True: then read all of it.
  */
 static bool has_changed_idle(struct tg_tree *t, struct tg_process *p)
 {
@@ -205,9 +205,9 @@ static bool has_changed_idle(struct tg_tree *t, struct tg_process *p)
 
 	if (p->zombie)
 		return false;
-	if (t->new_pids_since_refresh)
-		list_children(t, p, true);
 	changed = tg_process_memory_moved(p, t->env);
+	if (!changed && t->new_pids_since_refresh) /* else they are listed with all the rest */
+		list_children(t, p, true);
 	tg_kept_used(&t->kept, p, n_open);
 	return changed;
 }

@@ -331,7 +331,7 @@ static bool one_world(uint64_t seed, bool busy, bool no_children_files)
 	return ok;
 }
 
-/* pitfall 9, reports 6, 8 and 11: whatever becomes of a process, what it used counts once */
+/* pitfall 9, reports 6, 7, 8 and 11: whatever becomes of a process, what it used counts once */
 static void test_model(uint64_t first, uint64_t n)
 {
 	for (uint64_t seed = first; seed < first + n; seed++)
