@@ -42,6 +42,28 @@ void tg_shares_take(struct tg_shares *s, const struct tg_block *block,
 	}
 }
 
+bool tg_shares_cut(struct tg_points *pss, const struct tg_points *rss)
+{
+	double before = NAN, least = NAN, most = NAN,
+	       now = NAN; /* of RSS; the two between points */
+	bool lower = false;
+	size_t k = 0;
+
+	for (size_t i = 0; i < pss->n; i++) {
+		struct tg_series_point *p = &pss->point[i];
+
+		for (; k < rss->n && rss->point[k].t_ns <= p->t_ns; k++) {
+			now = (double)rss->point[k].value;
+			least = fmin(least, now);
+			most = fmax(most, now);
+		}
+		p->cut |= HOLDS * most > fmax(before, now) || least < HOLDS * fmin(before, now);
+		lower |= (double)p->value < HOLDS * now;
+		before = least = most = now;
+	}
+	return lower;
+}
+
 bool tg_shares_hold(const struct tg_shares *s, double rss_peak_bytes)
 {
 	return s->rss_bytes >= HOLDS * rss_peak_bytes;

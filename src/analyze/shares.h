@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "analyze/series.h"
 #include "record/block.h"
 
 struct tg_shares {
@@ -28,6 +29,13 @@ void tg_shares_init(struct tg_shares *s);
 /* Take rows of [begin_ns, last_ns] whose reading was found in [begin_ns, end_ns]. */
 void tg_shares_take(struct tg_shares *s, const struct tg_block *block,
 	const struct tg_shares_columns *at, int64_t begin_ns, int64_t end_ns, int64_t last_ns);
+
+/*
+ * Cut a series of PSS where it was not known: between two of its points RSS was higher than at
+ * both, or lower, by more than a tenth. Returns whether PSS was lower than RSS by as much at some
+ * point.
+ */
+bool tg_shares_cut(struct tg_points *pss, const struct tg_points *rss);
 
 /* Whether it stands for a tree of which so much was resident at the most: PSS was known then. */
 bool tg_shares_hold(const struct tg_shares *s, double rss_peak_bytes);

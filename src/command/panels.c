@@ -6,6 +6,7 @@
 
 #include "analyze/disks.h"
 #include "analyze/series.h"
+#include "analyze/shares.h"
 #include "analyze/window.h"
 #include "command/format.h"
 #include "mark/words.h"
@@ -17,7 +18,7 @@
 /* With what there is to see a line is drawn: in most recordings these would say nothing. */
 enum when {
 	ALWAYS,
-	WHEN_LOWER, /* than the panel's first line, by a tenth */
+	WHEN_SHARED, /* PSS: it is lower than RSS somewhere */
 	WHEN_SOME, /* it is not 0 all the time */
 };
 
@@ -66,7 +67,7 @@ static const struct plan plans[] = {
 		"faults/s" },
 	{ "memory", "Memory", AS_BYTES, false, true,
 		{ { "tree.rss_bytes", "RSS", TG_HUE_MEMORY, AREA, false },
-			{ "tree.pss_bytes", "PSS", TG_HUE_MEMORY, DASH, false, 0, WHEN_LOWER },
+			{ "tree.pss_bytes", "PSS", TG_HUE_MEMORY, DASH, false, 0, WHEN_SHARED },
 			{ "node.mem_used_bytes", "machine", TG_HUE_OTHER, PALE, true } } },
 	{ "memory-kinds", "Memory by kind", AS_BYTES, false, false,
 		{ { "tree.anon_bytes", "anonymous", TG_HUE_MEMORY, AREA, false },
@@ -196,15 +197,33 @@ static double series_max(const struct tg_series *s)
 static int drop_idle(struct tg_panel *panel, const struct line *line)
 {
 	struct tg_series *last = &panel->series[panel->n_series - 1];
-	double max = series_max(last);
 
-	if (line->when == ALWAYS || (line->when == WHEN_SOME && max > 0) ||
-		(line->when == WHEN_LOWER && max < 0.9 * series_max(&panel->series[0])))
+	if (line->when != WHEN_SOME || series_max(last) > 0)
 		return 1;
 	free(last->name);
 	free(last->bucket);
 	panel->n_series--;
 	return 0;
+}
+
+/* Points of `line`. Returns 1, 0 when there is nothing to draw, or -errno. */
+static int load_points(const struct tg_panels *w, const struct line *line, const char *instance,
+	struct tg_points *p)
+{
+	struct tg_points rss = { 0 };
+	int rc = tg_series_load(
+		w->recording, line->metric, instance, w->from_ns, w->to_ns, w->buckets, p);
+
+	if (rc == 0 && line->when == WHEN_SHARED) {
+		rc = tg_series_load(w->recording, "tree.rss_bytes", instance, w->from_ns, w->to_ns,
+			w->buckets, &rss);
+		if (rc == 0 && !tg_shares_cut(p, &rss))
+			rc = -ENOENT;
+		tg_points_release(&rss);
+	}
+	if (rc == -ENOENT || (rc == 0 && (!p->n || w->to_ns <= w->from_ns)))
+		return 0;
+	return rc < 0 ? rc : 1;
 }
 
 /* Returns 1 when a series with something in it was added, 0 when not, -errno. */
@@ -217,12 +236,11 @@ static int add_series(const struct tg_panels *w, struct tg_panel *panel, const s
 	double f = line->factor > 0 ? line->factor : 1;
 	bool single;
 	size_t n;
-	int rc = tg_series_load(
-		w->recording, line->metric, instance, w->from_ns, w->to_ns, w->buckets, &p);
+	int rc = load_points(w, line, instance, &p);
 
-	if (rc < 0 || !p.n || w->to_ns <= w->from_ns) {
+	if (rc <= 0) {
 		tg_points_release(&p);
-		return rc == -ENOENT ? 0 : TG_MIN(rc, 0);
+		return rc;
 	}
 	single = tg_points_window(&p, w->from_ns, w->to_ns);
 	/* context has slower samples than what is of interest, or as many */

@@ -77,7 +77,7 @@ static bool is_pss(const struct tg_totals *t)
 	return t->mem_peak_is && !strcmp(t->mem_peak_is, "PSS");
 }
 
-/* "GB RSS": the unit of the list's peaks, with what they are; of some it may be the other. */
+/* "GB RSS": the unit of the list's peaks, with what they are if all are the same. */
 static char *peak_unit(const struct tg_totals *t, size_t n, const char *unit)
 {
 	bool rss = false, pss = false;
@@ -87,11 +87,7 @@ static char *peak_unit(const struct tg_totals *t, size_t n, const char *unit)
 		pss |= is_pss(&t[i]);
 		rss |= t[i].mem_peak_is && !is_pss(&t[i]);
 	}
-	tg_buf_addf(&b, "%s%s", unit,
-		rss && pss ? " RSS or PSS"
-		: rss      ? " RSS"
-		: pss      ? " PSS"
-			   : "");
+	tg_buf_addf(&b, "%s%s", unit, rss == pss ? "" : rss ? " RSS" : " PSS");
 	return tg_buf_detach(&b);
 }
 
