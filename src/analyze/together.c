@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "analyze/series.h"
+#include "analyze/verdicts.h"
 #include "analyze/window.h"
 
 #include "base/mem.h"
@@ -30,10 +31,10 @@ static void add_totals(struct tg_totals *sum, const struct tg_totals *t)
 {
 	double *const add[] = { &sum->cpu_s, &sum->read_bytes, &sum->write_bytes, &sum->read_ops,
 		&sum->write_ops, &sum->net_rx_bytes, &sum->net_tx_bytes, &sum->mem_retained_bytes,
-		&sum->file_retained_bytes };
+		&sum->file_retained_bytes, &sum->throttled_s, &sum->node_cpu_s, &sum->oom_kills };
 	const double what[] = { t->cpu_s, t->read_bytes, t->write_bytes, t->read_ops, t->write_ops,
-		t->net_rx_bytes, t->net_tx_bytes, t->mem_retained_bytes, t->file_retained_bytes };
-	struct tg_totals last = *t;
+		t->net_rx_bytes, t->net_tx_bytes, t->mem_retained_bytes, t->file_retained_bytes,
+		t->throttled_s, t->node_cpu_s, t->oom_kills };
 
 	for (size_t i = 0; i < TG_ARRAY_SIZE(add); i++)
 		*add[i] = add_known(*add[i], what[i]);
@@ -55,10 +56,10 @@ static void add_totals(struct tg_totals *sum, const struct tg_totals *t)
 	sum->single = sum->single && t->single;
 	sum->missed += t->missed;
 	sum->samples += t->samples;
-	sum->cores_allowed = last.cores_allowed;
-	sum->memory_limit_bytes = last.memory_limit_bytes;
-	memcpy(sum->verdict, last.verdict, sizeof(sum->verdict));
-	sum->n_verdicts = last.n_verdicts;
+	sum->cores_allowed = t->cores_allowed;
+	sum->memory_limit_bytes = t->memory_limit_bytes;
+	sum->node_cores = t->node_cores;
+	tg_verdicts_join_events(sum, t);
 }
 
 /* The highest rate of a counter in the span; left as it is where only a mean is known. */
@@ -185,5 +186,7 @@ int tg_together_of(struct tg_recording *r, const struct tg_span *const *span, si
 		out->totals.cores_mean = cores.sum / cores.time_s;
 	if (rss.time_s > 0)
 		out->rss_mean_bytes = rss.sum / rss.time_s;
+	if (rc == 0)
+		tg_verdicts_add_spending(&out->totals);
 	return rc;
 }

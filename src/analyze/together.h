@@ -11,7 +11,7 @@
 enum tg_traffic { TG_TRAFFIC_READ, TG_TRAFFIC_WRITE, TG_TRAFFIC_RX, TG_TRAFFIC_TX, TG_TRAFFICS };
 
 struct tg_together {
-	/* wall_s is the covered time; limits and verdicts are those of the last span */
+	/* wall_s is the covered time; limits are those of the last span */
 	struct tg_totals totals;
 	double rss_mean_bytes; /* over time; NaN: unknown, as below */
 	double rate_max[TG_TRAFFICS]; /* bytes a second; NaN also where there is a mean only */

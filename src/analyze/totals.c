@@ -560,6 +560,7 @@ int tg_totals_of(struct tg_recording *r, const struct tg_span *span, struct tg_t
 	if (span->open || tg_span_outlived_recorder(span))
 		out->exact = false;
 	choose_peak(&p, out);
-	tg_verdicts_add(out, span, p.several);
+	tg_verdicts_add_events(out, span, p.several);
+	tg_verdicts_add_spending(out);
 	return rc;
 }

@@ -44,7 +44,7 @@ struct tg_totals {
 	bool cut; /* samples end well before the span does, so that the figures are the least */
 	bool single; /* fewer than two samples between the edges: rates have a mean only */
 	const char *verdict[TG_VERDICTS_MAX]; /* static strings */
-	size_t n_verdicts;
+	size_t n_verdicts, n_events; /* what happened comes first, then how the time was spent */
 };
 
 /* Returns 0 or -errno of reading; what the recording does not have is NaN in `out`. */

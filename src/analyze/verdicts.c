@@ -11,6 +11,14 @@ static void add(struct tg_totals *t, const char *text)
 		t->verdict[t->n_verdicts++] = text;
 }
 
+static bool has(const struct tg_totals *t, const char *text)
+{
+	for (size_t i = 0; i < t->n_verdicts; i++)
+		if (!strcmp(t->verdict[i], text))
+			return true;
+	return false;
+}
+
 /* Nothing has more than its limit: then RSS counts pages that are shared. */
 static bool near_limit(const struct tg_totals *t, bool several)
 {
@@ -20,7 +28,7 @@ static bool near_limit(const struct tg_totals *t, bool several)
 	return t->mem_peak_bytes >= 0.9 * limit && !(sum && t->mem_peak_bytes > limit);
 }
 
-void tg_verdicts_add(struct tg_totals *t, const struct tg_span *span, bool several)
+void tg_verdicts_add_events(struct tg_totals *t, const struct tg_span *span, bool several)
 {
 	if (!strcmp(span->status, "died"))
 		add(t, "died");
@@ -30,6 +38,21 @@ void tg_verdicts_add(struct tg_totals *t, const struct tg_span *span, bool sever
 		add(t, "a process was killed for want of memory");
 	if (near_limit(t, several))
 		add(t, "memory near limit");
+	t->n_events = t->n_verdicts;
+}
+
+void tg_verdicts_join_events(struct tg_totals *t, const struct tg_totals *from)
+{
+	t->n_verdicts = t->n_events;
+	for (size_t i = 0; i < from->n_events; i++)
+		if (!has(t, from->verdict[i]))
+			add(t, from->verdict[i]);
+	t->n_events = t->n_verdicts;
+}
+
+void tg_verdicts_add_spending(struct tg_totals *t)
+{
+	t->n_verdicts = t->n_events;
 	if (t->wall_s < 1 || isnan(t->cores_mean)) /* too short to say how it spent its time */
 		return;
 	if (t->throttled_s >= 0.1 * t->wall_s)

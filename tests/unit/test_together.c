@@ -35,6 +35,23 @@ static void test_apart(void)
 	T_EQ_I(t.to_ns, RUN_REAL + 9 * TG_NS_PER_S);
 }
 
+/* What happened in any of them happened; how time was spent is said of all, not of the last. */
+static void test_verdicts(void)
+{
+	const struct tg_span *busy[] = { &r->span[1], &r->span[2] };
+	const struct tg_span *near[] = { &r->span[1], &r->span[3] };
+	struct tg_together t = together(busy, 2);
+
+	T_EQ_I(t.totals.n_verdicts, 1);
+	T_EQ_S(t.totals.verdict[0], "one core busy");
+	t = together(near, 2);
+	T_EQ_I(t.totals.n_verdicts, 1);
+	T_EQ_S(t.totals.verdict[0], "memory near limit");
+	t = together(near, 1);
+	T_EQ_I(t.totals.n_verdicts, 1);
+	T_EQ_S(t.totals.verdict[0], "one core busy");
+}
+
 /* The run covers its cells, and one cell itself: they add nothing. */
 static void test_within(void)
 {
@@ -67,6 +84,7 @@ int main(void)
 	run_write(path, 0);
 	T_EQ_I(tg_recording_open(&r, path, NULL), 0);
 	test_apart();
+	test_verdicts();
 	test_within();
 	test_short();
 	tg_recording_close(r);
