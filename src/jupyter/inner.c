@@ -231,7 +231,7 @@ static int start_process(
 	tg_environ_set(env, "JPY_PARENT_PID", pid);
 	if (start->recorder)
 		tg_mark_address_format(&address, start->recorder);
-	tg_environ_set(env, "TACHOGRAPH_SOCKET", start->recorder ? address.data : NULL);
+	tg_environ_set(env, TG_MARK_ENV, start->recorder ? address.data : NULL);
 	ret = tg_spawn(&spawn, err);
 	if (ret > 0)
 		in->pid = ret;

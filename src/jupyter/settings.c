@@ -2,6 +2,7 @@
 #include "jupyter/settings.h"
 
 #include "jupyter/env_line.h"
+#include "mark/address.h"
 
 #include "base/mem.h"
 
@@ -213,7 +214,7 @@ static void tell_late(const char *name, struct tg_buf *why)
 			return;
 		}
 	/* the one that we set for whatever the kernel starts is the user's to change */
-	if (!strncmp(name, "TACHOGRAPH_", 11) && strcmp(name, "TACHOGRAPH_SOCKET") != 0)
+	if (!strncmp(name, "TACHOGRAPH_", 11) && strcmp(name, TG_MARK_ENV) != 0)
 		tg_buf_addf(why, "%.*s is no setting; `%%tacho set` lists them.\n", SHOWN, name);
 }
 

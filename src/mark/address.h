@@ -31,9 +31,11 @@ int tg_mark_socket_connect(const char *path);
 /* A listening one in place of whatever is at `path`, 0600. Returns it or -errno. Never waits. */
 int tg_mark_socket_listen(const char *path, int backlog);
 
+#define TG_MARK_ENV "TACHOGRAPH_SOCKET"
+
 /*
- * What TACHOGRAPH_SOCKET holds: HOST:BOOT-ID:PATH, so that a process to which the variable was
- * passed on another machine, or after a restart, knows that it is not meant. BOOT-ID is that of
+ * What that holds in the environment: HOST:BOOT-ID:PATH, so that a process to which the variable
+ * was passed on another machine, or after a restart, knows that it is not meant. BOOT-ID is that of
  * /proc/sys/kernel/random/boot_id, "" where there is none; PATH is absolute. In HOST a colon or a
  * character that is not printable ASCII is an underscore.
  */

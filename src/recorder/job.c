@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "base/clock.h"
+#include "mark/address.h"
 #include "recorder/crowd.h"
 #include "recorder/events.h"
 #include "recorder/facts.h"
@@ -206,10 +207,11 @@ static void look_at_limits(struct tg_job *j, int64_t now)
 }
 
 struct tg_job *tg_job_new(const struct tg_recorder_options *o, struct tg_output *output,
-	const struct tg_output_state *state, int64_t now_ns)
+	const struct tg_output_state *state, const char *socket, int64_t now_ns)
 {
 	struct tg_job *j = tg_xcalloc(1, sizeof(*j));
 	const char *perf = getenv("TACHOGRAPH_PERF");
+	struct tg_buf mark = TG_BUF_INIT;
 	struct tg_sampler_options options = {
 		.root_fd = -1,
 		.no_perf = perf && !strcmp(perf, "no"),
@@ -238,11 +240,15 @@ struct tg_job *tg_job_new(const struct tg_recorder_options *o, struct tg_output 
 	j->slow_ns = now_ns + SLOW_NS;
 	j->drift.last = tg_clocks_now();
 	tg_rows_init(&j->rows, output, state->next_table);
+	tg_buf_adds(&mark, TG_MARK_ENV "=");
+	tg_mark_address_format(&mark, socket);
+	options.mark = mark.data;
 	if (tg_sampler_new(&j->sampler, &options, &err) < 0) {
 		/* without a sampler marks are still worth recording */
 		j->sampler = NULL;
 		on_note(j, now_ns, err.text);
 	}
+	tg_buf_release(&mark);
 	set_pace(j, now_ns);
 	say_pace(j, now_ns);
 	look_at_limits(j, now_ns);

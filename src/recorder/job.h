@@ -17,9 +17,12 @@
 
 struct tg_job;
 
-/* `o` with its defaults filled in; `state` of the output that has just been opened. */
+/*
+ * `o` with its defaults filled in; `state` of the output that has just been opened; `socket` is
+ * what the root was told to find the recorder at.
+ */
 struct tg_job *tg_job_new(const struct tg_recorder_options *o, struct tg_output *output,
-	const struct tg_output_state *state, int64_t now_ns);
+	const struct tg_output_state *state, const char *socket, int64_t now_ns);
 void tg_job_free(struct tg_job *j);
 
 /* A mark: begin, end, moment, note, root, root_end, set. 0, or -errno with a sentence. */

@@ -193,7 +193,7 @@ static void hear_output(struct recorder *r)
 
 	tg_output_state(r->output, &r->state);
 	if (r->state.open && !was_open) {
-		r->job = tg_job_new(&r->o, r->output, &r->state, tg_mono_ns());
+		r->job = tg_job_new(&r->o, r->output, &r->state, r->socket_path.data, tg_mono_ns());
 		if (r->root)
 			tg_job_root(r->job, r->root, tg_mono_ns());
 		if (r->early)

@@ -65,6 +65,11 @@ struct tg_sampler_options {
 	int root_fd; /* directory that has proc/ and sys/; -1: "/" itself */
 	pid_t root; /* root of the measured tree; 0: none yet */
 	uint32_t first_entity; /* number of the first process that is found */
+	/*
+	 * NAME=VALUE that the root has in its environment, and so has what it starts: daemons are
+	 * known by it, whose parent has ended before it was seen. NULL: they are not found. Copied.
+	 */
+	const char *mark;
 	bool no_args; /* never read command lines */
 	bool no_perf; /* ask the kernel for no perf events, which cost the tree 0.7 us a switch */
 	struct tg_sampler_hooks hooks;

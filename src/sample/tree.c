@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "sample/kept.h"
+#include "sample/search.h"
 #include "sample/tell.h"
 #include "sample/usage.h"
 
@@ -26,6 +27,7 @@ struct tg_tree {
 	struct tg_process *spare; /* for reuse, linked by hash_next */
 	struct tg_process *bucket[BUCKETS]; /* by pid; no process that is gone */
 
+	struct tg_search search;
 	struct tg_kept kept; /* descriptors */
 	int loadavg_fd;
 
@@ -39,6 +41,7 @@ struct tg_tree {
 	struct tg_usage carry; /* of those gone whose parent shows it from the next reading on */
 	struct tg_tree_totals totals;
 	bool seen; /* the root was there */
+	int64_t since_ticks; /* when it was started; INT64_MAX: unknown */
 };
 
 /* ---- by pid ---- */
@@ -121,36 +124,34 @@ static void list_children(struct tg_tree *t, struct tg_process *p, bool all)
 	p->list_now = false;
 }
 
-static int add_if_child(void *ctx, pid_t pid)
+static int add_if_member(void *ctx, pid_t pid)
 {
-	struct add_child *c = ctx;
-	struct tg_text *text = c->t->env->text;
+	struct tg_tree *t = ctx;
+	struct tg_text *text = t->env->text;
 	struct tg_process *parent;
 	struct tg_pid_stat stat;
 
-	if (find(c->t, pid) || tg_env_read(c->t->env, "proc/%d/stat", pid) <= 0 ||
+	if (find(t, pid) || tg_env_read(t->env, "proc/%d/stat", pid) <= 0 ||
 		tg_procfs_pid_stat(text->data, text->len, &stat) < 0)
 		return 0;
-	parent = find(c->t, stat.ppid);
-	if (parent && !parent->gone)
-		add(c->t, pid, parent);
+	parent = find(t, stat.ppid);
+	/* an older one is of the tree that another root had */
+	if (parent || (stat.starttime >= t->since_ticks &&
+			      tg_search_is_marked(&t->search, t->env, pid, &stat)))
+		add(t, pid, parent);
 	return 0;
 }
 
-/* A kernel without children files: look at every process of the machine. Once a second will do. */
-static void scan_all(struct tg_tree *t)
+/* Once a second will do. */
+static void search(struct tg_tree *t)
 {
-	struct add_child c = { t, NULL };
-	int dir = tg_env_open(t->env, "proc");
 	size_t before;
 
-	if (dir < 0)
-		return;
 	do { /* until there are no more: a child's number may be below its parent's */
 		before = t->n;
-		tg_numbers_each(dir, add_if_child, &c);
+		tg_search_each(
+			&t->search, t->env, t->last_pid, t->no_children_files, add_if_member, t);
 	} while (t->n > before);
-	close(dir);
 }
 
 /* ---- a reading ---- */
@@ -390,6 +391,8 @@ static void begin_anew(struct tg_tree *t)
 	for (size_t i = 0; i < TG_IOS; i++)
 		t->totals.io[i] = TG_MISSING;
 	t->root_changed = t->seen = t->no_children_files = false;
+	t->since_ticks = INT64_MAX;
+	t->search.last_pid = -1;
 	t->root = t->want_root > 0 ? add(t, t->want_root, NULL) : NULL;
 }
 
@@ -404,11 +407,15 @@ void tg_tree_read(struct tg_tree *t, unsigned flags)
 		return;
 	ask_for_new_pids(t);
 	t->some_gone = false;
-	if (t->no_children_files && (flags & TG_READ_REFRESH))
-		scan_all(t);
+	if (t->seen && (flags & TG_READ_REFRESH) &&
+		(t->no_children_files || t->new_pids_since_refresh))
+		search(t);
 	for (size_t i = 0; i < t->n; i++) /* grows while children are found */
 		read_one(t, t->node[i], flags);
-	t->seen |= t->root && t->root->start_ticks >= 0;
+	if (!t->seen && t->root && t->root->start_ticks >= 0) {
+		t->seen = true;
+		t->since_ticks = t->root->start_ticks;
+	}
 	if (t->some_gone) {
 		settle(t);
 		compact(t);
@@ -432,6 +439,7 @@ struct tg_tree *tg_tree_new(struct tg_env *env, const struct tg_sampler_options 
 	t->next_entity = options->first_entity;
 	t->loadavg_fd = -1;
 	t->last_pid = -1;
+	tg_search_init(&t->search, options->mark);
 	tg_kept_init(&t->kept, env->live);
 	tg_tree_set_root(t, options->root);
 	return t;
@@ -452,6 +460,7 @@ void tg_tree_free(struct tg_tree *t)
 		free(p);
 	}
 	tg_kept_release(&t->kept);
+	tg_search_release(&t->search);
 	if (t->loadavg_fd >= 0)
 		close(t->loadavg_fd);
 	free(t->node);

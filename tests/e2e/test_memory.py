@@ -33,11 +33,18 @@ with open("data.bin", "rb") as f:
 touched = sum(mapped[i] for i in range(0, len(mapped), 4096))
 """
 
+LEFT = """
+import sys
+lives = "data = bytearray(b'x') * 250_000_000; import time; time.sleep(10)"
+os.system(f'{sys.executable} -c "{lives}" &')
+time.sleep(5)
+"""
+
 
 @pytest.fixture(scope="module")
 def notebook(place, tmp_path_factory):
     kernel = Kernel("recorded", cwd=str(tmp_path_factory.mktemp("work")))
-    for code in (WORKERS, MAPPED, "kept = bytearray(b'x') * 100_000_000"):
+    for code in (WORKERS, MAPPED, "kept = bytearray(b'x') * 100_000_000", LEFT):
         assert kernel.run(code).status == "ok"
     yield kernel
     kernel.stop()
@@ -72,6 +79,11 @@ def test_files_are_no_leak(cells):
     assert cells[1]["file_retained_bytes"] > 290e6
     assert 95e6 < cells[2]["mem_retained_bytes"] < 130e6
     assert abs(cells[2]["file_retained_bytes"]) < 10e6
+
+
+def test_left_in_the_background(cells):
+    """Reports 9, 10: the shell that started it has ended before anybody saw the two."""
+    assert cells[3]["rss_peak_bytes"] > cells[2]["rss_peak_bytes"] + 240e6
 
 
 def test_charts(notebook):

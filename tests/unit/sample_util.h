@@ -145,4 +145,17 @@ static inline void finish(struct child *c)
 	close(c->stopped);
 }
 
+static inline void wait_child(pid_t pid)
+{
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+}
+
+/* Work for one of 200 ms of CPU time, then a stop. */
+static inline void burn_200(void)
+{
+	burn_ms(200);
+	stop();
+}
+
 #endif

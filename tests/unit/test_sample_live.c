@@ -18,12 +18,6 @@
 
 #define MB (INT64_C(1) << 20)
 
-static void burn_200(void)
-{
-	burn_ms(200);
-	stop();
-}
-
 /* 2: what was used before the first reading is in the counter, and in no difference */
 static void burn_before(void)
 {
@@ -161,21 +155,15 @@ static void test_tmpfs(void)
 	tg_sampler_free(s);
 }
 
-static void wait_for(pid_t pid)
-{
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		continue;
-}
-
 static void waited_unseen(void)
 {
-	wait_for(spawn_worker(200, 16 * MB, false));
+	wait_child(spawn_worker(200, 16 * MB, false));
 	stop();
 }
 
 static void waited_seen(void)
 {
-	wait_for(spawn_worker(200, 16 * MB, true)); /* a reading while it is alive */
+	wait_child(spawn_worker(200, 16 * MB, true)); /* a reading while it is alive */
 	stop();
 }
 
@@ -183,7 +171,7 @@ static void waited_seen(void)
 static void ignored_seen(void)
 {
 	signal(SIGCHLD, SIG_IGN);
-	wait_for(spawn_worker(200, 16 * MB, true));
+	wait_child(spawn_worker(200, 16 * MB, true));
 	stop();
 }
 
@@ -194,7 +182,7 @@ static void zombie_seen(void)
 
 	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
 	stop();
-	wait_for(pid);
+	wait_child(pid);
 	stop();
 }
 
@@ -208,7 +196,7 @@ static void orphan(void)
 		stop();
 		_exit(0);
 	}
-	wait_for(pid);
+	wait_child(pid);
 	stop();
 }
 
@@ -287,12 +275,12 @@ static void many_children(void)
 
 		if (pid == 0) {
 			if (i % 3 == 0)
-				wait_for(spawn_worker((int)ms, MB, false));
+				wait_child(spawn_worker((int)ms, MB, false));
 			write_nowhere(MB);
 			burn_ms((int)ms);
 			_exit(0);
 		}
-		wait_for(pid);
+		wait_child(pid);
 	}
 	atomic_store(&shared->cpu_ns, own_cpu_ns());
 	atomic_store(&shared->done, 1);
@@ -352,316 +340,7 @@ static void test_many(void)
 	munmap(shared, 4096);
 }
 
-/* ---- threads ---- */
-
-static void *fork_big_child(void *arg)
-{
-	(void)arg;
-	if (fork() == 0) {
-		char *m = mmap(
-			NULL, 300 * MB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-		memset(m, 1, 300 * MB);
-		stop();
-		_exit(0);
-	}
-	for (;;)
-		pause();
-}
-
-static void child_of_thread(void)
-{
-	pthread_t t;
-
-	pthread_create(&t, NULL, fork_big_child, NULL);
-	for (;;)
-		pause();
-}
-
-/* A child that a worker thread has started is listed under that thread only. */
-static void test_child_of_thread(void)
-{
-	struct child c = start(child_of_thread);
-	struct tg_sampler *s = live_sampler(c.pid);
-	struct tg_reading r;
-
-	read_walked(s, &r);
-	go(&c);
-	read_walked(s, &r);
-	T_EQ_I(column(&r, "tree.processes", ""), 2);
-	T_EQ_I(column(&r, "tree.threads", ""), 3);
-	T_OK(column(&r, "tree.rss_bytes", "") > 300 * MB);
-	T_OK(column(&r, "tree.anon_bytes", "") > 300 * MB);
-	if (write(c.go, "g", 1) != 1)
-		abort();
-	finish(&c);
-	tg_sampler_free(s);
-}
-
-static void *wait_here(void *arg)
-{
-	(void)arg;
-	while (pause() < 0)
-		continue;
-	return NULL;
-}
-
-static void child_of_last_thread(void)
-{
-	pthread_t t;
-
-	for (int i = 0; i < 60; i++)
-		pthread_create(&t, NULL, wait_here, NULL);
-	stop();
-	pthread_create(&t, NULL, fork_big_child, NULL);
-	wait_here(NULL);
-}
-
-/* Of many threads a reading looks at a share; a refresh, once a second, at all. */
-static void test_child_of_many_threads(void)
-{
-	struct child c = start(child_of_last_thread);
-	struct tg_sampler *s = live_sampler(c.pid);
-	struct tg_reading r;
-
-	go(&c);
-	read_walked(s, &r);
-	T_EQ_I(column(&r, "tree.threads", ""), 61);
-	go(&c);
-	tg_sampler_read(s, TG_READ_REFRESH, &r);
-	T_EQ_I(column(&r, "tree.processes", ""), 2);
-	T_EQ_I(column(&r, "tree.threads", ""), 63);
-	if (write(c.go, "g", 1) != 1)
-		abort();
-	finish(&c);
-	tg_sampler_free(s);
-}
-
-static void *sit(void *arg)
-{
-	(void)arg;
-	stop();
-	while (pause() < 0)
-		continue;
-	return NULL;
-}
-
-static void leader_ends(void)
-{
-	char *m = mmap(NULL, 64 * MB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	pthread_t t;
-
-	memset(m, 1, 64 * MB);
-	pthread_create(&t, NULL, sit, NULL);
-	pthread_exit(NULL);
-}
-
-/* pitfall 6: the leading thread has ended: state Z, statm 0 0 0, and yet it is there */
-static void test_leader_ends(void)
-{
-	struct child c = start(leader_ends);
-	struct tg_sampler *s = live_sampler(c.pid);
-	struct tg_reading r;
-	bool zombie = false;
-
-	go(&c);
-	for (int i = 0; i < 1000 && !zombie; i++) {
-		char path[64], text[512] = "";
-		int fd;
-
-		snprintf(path, sizeof(path), "/proc/%d/stat", c.pid);
-		fd = open(path, O_RDONLY);
-		zombie = read(fd, text, sizeof(text) - 1) > 0 && strstr(text, ") Z ");
-		close(fd);
-		nanosleep(&(struct timespec){ .tv_nsec = TG_NS_PER_MS }, NULL);
-	}
-	T_OK(zombie);
-	tg_sampler_read(s, TG_READ_REFRESH, &r);
-	T_EQ_I(column(&r, "tree.processes", ""), 1);
-	T_OK(column(&r, "tree.rss_bytes", "") > 64 * MB);
-	T_OK(column(&r, "root.read_ops", "") != TG_MISSING);
-	finish(&c);
-	tg_sampler_free(s);
-}
-
-/* ---- identity ---- */
-
-struct told {
-	int births, deaths;
-	uint32_t entity;
-	char comm[32], args[64];
-};
-
-static void on_birth(void *ctx, const struct tg_birth *b)
-{
-	struct told *t = ctx;
-
-	t->births++;
-	t->entity = b->entity;
-	snprintf(t->comm, sizeof(t->comm), "%s", b->comm);
-	snprintf(t->args, sizeof(t->args), "%s", b->args ? b->args : "");
-}
-
-static void on_death(void *ctx, int64_t t_ns, uint32_t entity, pid_t pid, int64_t cpu_ns)
-{
-	struct told *t = ctx;
-
-	(void)t_ns;
-	(void)pid;
-	(void)cpu_ns;
-	t->deaths++;
-	t->entity = entity;
-}
-
-static struct tg_sampler *told_sampler(pid_t root, struct told *t)
-{
-	struct tg_sampler_options options = { .root_fd = -1,
-		.root = root,
-		.first_entity = 7,
-		.hooks = { .birth = on_birth, .death = on_death, .ctx = t } };
-	struct tg_sampler *s;
-
-	if (tg_sampler_new(&s, &options, NULL) < 0)
-		abort();
-	return s;
-}
-
-static void exec_sleep(void)
-{
-	execlp("sleep", "sleep", "1000", (char *)NULL);
-}
-
-/* pitfall 11, report 12: exec changes name and memory, not identity */
-static void test_exec(void)
-{
-	struct told told = { 0 };
-	struct child c = start(exec_sleep);
-	struct tg_sampler *s = told_sampler(c.pid, &told);
-	struct tg_reading r;
-
-	read_walked(s, &r);
-	T_EQ_I(told.births, 1);
-	T_EQ_I(told.entity, 7);
-	if (write(c.go, "g", 1) != 1)
-		abort();
-	for (int i = 0; i < 1000 && (strcmp(told.comm, "sleep") != 0 || !told.args[0]); i++) {
-		nanosleep(&(struct timespec){ .tv_nsec = TG_NS_PER_MS }, NULL);
-		read_walked(s, &r);
-	}
-	T_EQ_S(told.comm, "sleep");
-	T_EQ_S(told.args, "sleep 1000");
-	T_EQ_I(told.entity, 7);
-	T_OK(told.births >= 2 && told.births <= 3); /* again, when the arguments came late */
-	T_EQ_I(told.deaths, 0);
-	T_EQ_I(column(&r, "tree.processes", ""), 1);
-	T_OK(column(&r, "tree.rss_bytes", "") > 0);
-	finish(&c);
-	read_walked(s, &r);
-	T_EQ_I(told.deaths, 1);
-	T_EQ_I(told.entity, 7);
-	T_EQ_I(column(&r, "tree.processes", ""), 0);
-	tg_sampler_free(s);
-}
-
-#ifndef SYS_clone3
-#define SYS_clone3 435
-#endif
-
-/* The kernel's struct clone_args up to set_tid_size; older headers do not have it. */
-struct clone_with_pid {
-	uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid,
-		set_tid_size;
-};
-
-/* Fork under a number of one's choice; it may be taken for a moment, by whom it is still of. */
-static pid_t fork_as(pid_t pid)
-{
-	struct clone_with_pid args = {
-		.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&pid, .set_tid_size = 1
-	};
-	pid_t again;
-
-	for (int i = 0; i < 100; i++) {
-		again = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
-		if (again >= 0 || errno != EEXIST)
-			break;
-		usleep(10000);
-	}
-	return again;
-}
-
-static bool may_choose_pids(void)
-{
-	pid_t first = fork(), again;
-
-	if (first == 0)
-		_exit(0);
-	wait_for(first);
-	again = fork_as(first);
-	if (again == 0)
-		_exit(0);
-	if (again > 0)
-		wait_for(again);
-	return again > 0;
-}
-
-static void reborn(void)
-{
-	pid_t first = fork();
-
-	if (first == 0) {
-		burn_ms(100);
-		stop();
-		_exit(0);
-	}
-	wait_for(first);
-	if (fork_as(first) == 0) {
-		burn_ms(20);
-		stop();
-		_exit(0);
-	}
-	for (;;)
-		pause();
-}
-
-/* pitfalls 9, 10, report 6: the pid of a process that has ended is given out again at once */
-static void test_pid_reuse(void)
-{
-	struct told told = { 0 };
-	struct tg_sampler *s;
-	struct tg_reading r;
-	struct child c;
-	int64_t cpu;
-
-	if (!may_choose_pids()) {
-		T_SKIP("pid reuse", "clone3(set_tid) is not allowed here");
-		return;
-	}
-	c = start(reborn);
-	s = told_sampler(c.pid, &told);
-	cpu = read_column(s, 0, "tree.cpu_ns");
-	go(&c);
-	read_walked(s, &r);
-	T_EQ_I(column(&r, "tree.processes", ""), 2);
-	go(&c);
-	read_walked(s, &r);
-	read_walked(s, &r);
-	T_EQ_I(column(&r, "tree.processes", ""), 2);
-	T_EQ_I(told.births, 3);
-	T_EQ_I(told.deaths, 1);
-	T_NEAR((double)(column(&r, "tree.cpu_ns", "") - cpu), 125e6, 25e6);
-	if (write(c.go, "g", 1) != 1)
-		abort();
-	finish(&c);
-	tg_sampler_free(s);
-}
-
 /* ---- what may not be read, memory, limits ---- */
-
-static void just_stop(void)
-{
-	stop();
-}
 
 /* pitfall 12: as nobody over root's process: CPU and memory are to be had, I/O is denied, not 0 */
 static void test_denied(void)
@@ -817,87 +496,6 @@ static void test_affinity(void)
 	tg_sampler_free(s);
 }
 
-/* Descriptors are bounded below the limit, however many processes there are. */
-static void forty_children(void)
-{
-	for (int i = 0; i < 40; i++)
-		if (fork() == 0)
-			for (;;)
-				burn_ms(1000);
-	stop();
-}
-
-static void kill_one(void *ctx, uint32_t entity, pid_t pid, const char *comm)
-{
-	const struct child *root = ctx;
-
-	(void)entity;
-	(void)comm;
-	if (pid != root->pid)
-		kill(pid, SIGKILL);
-}
-
-static int open_descriptors(void)
-{
-	int n = 0;
-
-	for (int fd = 0; fd < 1024; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
-}
-
-static void test_descriptors(void)
-{
-	struct rlimit found, low;
-	struct child c;
-	struct tg_sampler *s;
-	struct tg_reading r;
-
-	getrlimit(RLIMIT_NOFILE, &found);
-	low = found;
-	low.rlim_cur = 96;
-	setrlimit(RLIMIT_NOFILE, &low);
-	c = start(forty_children);
-	s = live_sampler(c.pid);
-	go(&c);
-	for (int i = 0; i < 5; i++)
-		tg_sampler_read(s, TG_READ_REFRESH, &r);
-	T_EQ_I(column(&r, "tree.processes", ""), 41);
-	T_EQ_I(column(&r, "tree.denied", ""), 0);
-	T_OK(open_descriptors() <= 96 - 16);
-	tg_sampler_alive(s, kill_one, &c);
-	finish(&c);
-	tg_sampler_free(s);
-	setrlimit(RLIMIT_NOFILE, &found);
-}
-
-/* The same tree, another root: the old one is not counted on, its end is told if it has ended. */
-static void test_other_root(void)
-{
-	struct told told = { 0 };
-	struct child a = start(burn_200), b = start(just_stop);
-	struct tg_sampler *s = told_sampler(a.pid, &told);
-	struct tg_reading r;
-
-	go(&a);
-	read_walked(s, &r);
-	T_OK(column(&r, "tree.cpu_ns", "") >= 200 * TG_NS_PER_MS);
-	finish(&a);
-	tg_sampler_set_root(s, b.pid);
-	read_walked(s, &r);
-	T_EQ_I(told.births, 2);
-	T_EQ_I(told.deaths, 1);
-	T_OK(column(&r, "tree.cpu_ns", "") < 200 * TG_NS_PER_MS);
-	T_EQ_I(column(&r, "tree.processes", ""), 1);
-	finish(&b);
-	/* the root's end keeps what it had used, and the root's own columns are no more */
-	read_walked(s, &r);
-	T_OK(column(&r, "tree.cpu_ns", "") > 0);
-	T_EQ_I(column(&r, "tree.processes", ""), 0);
-	T_EQ_I(column(&r, "root.read_ops", ""), TG_MISSING);
-	tg_sampler_free(s);
-}
-
 int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -910,16 +508,9 @@ int main(void)
 	test_children(zombie_seen, 2, "seen as a zombie, then waited for");
 	test_orphan();
 	test_many();
-	test_child_of_thread();
-	test_child_of_many_threads();
-	test_leader_ends();
-	test_exec();
-	test_pid_reuse();
 	test_denied();
 	test_memory();
 	test_peak_before_tick();
 	test_affinity();
-	test_descriptors();
-	test_other_root();
 	return t_done();
 }
