@@ -314,7 +314,7 @@ static void test_bare(void)
 			!strcmp(info[i].name, "memory"));
 	}
 	/* cgroup, disk, net, nfs, lustre, infiniband, energy, psi, gpu, amdgpu, drm */
-	T_EQ_I(unavailable, 11);
+	T_EQ_I(unavailable, 12);
 	tg_sampler_free(s);
 }
 
