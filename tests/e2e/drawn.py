@@ -2,7 +2,7 @@
 """What a person reads off a chart that browser/lab.mjs saw: values, not pixels and not the spec.
 
 The numbers printed along an axis, and where they stand, give the scale; the positions of the
-painted marks then give the values; the legend says by its colour which line is which. So a wrong
+painted marks then give the values; the legend says by its stroke which line is which. So a wrong
 order, a wrong domain or a wrong axis shows up.
 """
 
@@ -28,7 +28,7 @@ class Axis(NamedTuple):
 
 class Line(NamedTuple):
     kind: str  # "line" or "area"
-    colour: str
+    stroke: str  # as in the legend
     runs: list[list[Point]]  # a gap starts a new run
 
     def points(self) -> list[Point]:
@@ -40,12 +40,12 @@ class Panel(NamedTuple):
     lines: list[Line]
     rects: list[tuple[float, float, float]]  # x from, x to, opacity
     flags: list[float]  # x of the lines from top to bottom
-    legend: dict[str, str]  # name: colour
+    legend: dict[str, str]  # name: stroke
     texts: list[str]
 
     def named(self, name: str, kind: str = "line") -> list[Line]:
         return [line for line in self.lines
-                if line.kind == kind and line.colour == self.legend[name]]
+                if line.kind == kind and line.stroke == self.legend[name]]
 
 
 def number(label: str) -> float:
@@ -76,18 +76,23 @@ def axes(marks: list[Mark]) -> dict[str, Axis]:
     return found
 
 
+def stroke_of(item: dict[str, Any]) -> str:
+    """Its colour, and whether it is dashed."""
+    return item.get("stroke", "") + (" dashed" if any(item.get("strokeDash") or []) else "")
+
+
 def legend(marks: list[Mark]) -> dict[str, str]:
     """Short strokes above the panel, each with its name to the right."""
-    strokes = sorted((item["x2"], item["stroke"]) for mark in marks if mark["type"] == "rule"
+    strokes = sorted((item["x2"], stroke_of(item)) for mark in marks if mark["type"] == "rule"
                      for item in mark["items"] if item["y"] < 0 and item.get("stroke"))
     names = sorted((item["x"], item["text"]) for mark in marks
                    if mark["type"] == "text" and mark["role"] == "mark"
                    for item in mark["items"] if item["y"] < 0 and item["x"] > 0)
     found = {}
-    for end, colour in strokes:
+    for end, stroke in strokes:
         beside = [text for x, text in names if 0 <= x - end < 12]
         if beside:
-            found[beside[0]] = colour
+            found[beside[0]] = stroke
     return found
 
 
@@ -125,8 +130,8 @@ def panel(marks: list[Mark], x: Axis, y: Axis) -> Panel:
                     continue
                 runs[-1].append((x.value(item["x"]), y.value(item["y"]),
                                  y.value(item.get("y2", item["y"]))))
-            colour = items[0].get("stroke") if mark["type"] == "line" else items[0].get("fill")
-            lines.append(Line(mark["type"], colour or "", [run for run in runs if run]))
+            stroke = stroke_of(items[0]) if mark["type"] == "line" else items[0].get("fill", "")
+            lines.append(Line(mark["type"], stroke, [run for run in runs if run]))
         elif mark["type"] == "rule":
             flags += [x.value(item["x"]) for item in items
                       if item.get("x2", item["x"]) == item["x"] and item["y"] == 0 and item.get("y2")]

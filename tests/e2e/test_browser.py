@@ -168,7 +168,7 @@ def check_values(panels, spans, samples):
         assert x == pytest.approx(bx) and low - 1e-6 <= mean <= high + 1e-6
 
     memory, unit = titled(panels, "Memory")
-    line = memory.named("RSS")[0]  # PSS has its colour, and comes after it
+    line, = memory.named("RSS")
     truth = samples("tree.rss_bytes[bytes]")
     for x, y, _ in line.points():
         near = [value for t, value in truth if abs(t - x) <= width + 0.15]

@@ -313,7 +313,7 @@ static void test_bare(void)
 		T_OK(!info[i].available || !info[i].why[0] || !strcmp(info[i].name, "sched") ||
 			!strcmp(info[i].name, "memory"));
 	}
-	/* cgroup, disk, net, nfs, lustre, infiniband, energy, psi, gpu, amdgpu, drm */
+	/* cgroup, cgroup_memory, disk, net, nfs, lustre, infiniband, energy, psi, gpu, amdgpu, drm */
 	T_EQ_I(unavailable, 12);
 	tg_sampler_free(s);
 }

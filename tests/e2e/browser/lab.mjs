@@ -69,7 +69,7 @@ try {
 		await theme(job.switch_to);
 	await page.waitForTimeout(500); // one paint after the last layout
 	const seen = await page.evaluate(() => {
-		const keep = ['width', 'height', 'fill', 'stroke', 'text', 'defined', 'opacity', 'fontSize'];
+		const keep = ['width', 'height', 'fill', 'stroke', 'strokeDash', 'text', 'defined', 'opacity', 'fontSize'];
 		// Positions are made relative to the outermost group: one panel of the chart.
 		const scene = (item, out, panel, ox, oy) => {
 			for (const mark of item.items ?? []) {
