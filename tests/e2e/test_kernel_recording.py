@@ -350,6 +350,31 @@ def test_socket_is_told_to_what_runs_in_the_kernel(recording):
     assert path == json.loads(kernel.run("%tacho x").data[0])["recorder"]["socket"]
 
 
+def test_nothing_of_the_recorder_is_in_the_kernel(start):
+    """pitfall 36: neither a thread nor a descriptor, in the user's process and in what it forks."""
+    code = """
+import json, os
+def held():
+    links = [f"/proc/self/fd/{n}" for n in os.listdir("/proc/self/fd")]
+    return {"threads": len(os.listdir("/proc/self/task")),
+            "links": [os.readlink(link) for link in links if os.path.lexists(link)]}
+r, w = os.pipe()
+if not (child := os.fork()):
+    os.write(w, json.dumps(held()).encode())
+    os._exit(0)
+os.waitpid(child, 0)
+print(json.dumps([held(), json.loads(os.read(r, 65536))]))
+"""
+    plain, kernel = start("plain"), start("recorded")
+    expected, found = (json.loads(k.run(code).text) for k in (plain, kernel))
+    assert [p["threads"] for p in found] == [p["threads"] for p in expected]
+    recorder = recorder_at(kernel.run("print(os.environ['TACHOGRAPH_SOCKET'])").text.strip())
+    its = {os.readlink(link) for link in pathlib.Path(f"/proc/{recorder}/fd").iterdir()}
+    assert any(link.endswith(".tacho") for link in its)
+    for process, as_plain in zip(found, expected):
+        assert its & set(process["links"]) <= set(as_plain["links"])
+
+
 def test_code_can_be_kept_out(recording):
     kernel = recording.start(TACHOGRAPH_CODE="0")
     kernel.run("password = 'hunter2'")

@@ -343,6 +343,28 @@ static void test_root(void)
 	tg_sampler_free(s);
 }
 
+/* pitfall 4, report 4: user time goes on while system time steps back; then their sum does */
+static void test_steps_back(void)
+{
+	struct copy c = copy_of("container_v2");
+	struct tg_sampler *s = sampler_at(c.folder, 103);
+	struct tg_reading r;
+
+	tg_sampler_read(s, 0, &r);
+	VALUE("tree.cpu_ns", "", 100 * TG_NS_PER_MS);
+	edit(&c, "proc/103/stat", "20441 0 3 10 0 0", "20441 0 3 17 8 0");
+	tg_sampler_read(s, 0, &r);
+	VALUE("tree.cpu_ns", "", 250 * TG_NS_PER_MS);
+	edit(&c, "proc/103/stat", "20441 0 3 17 8 0", "20441 0 3 21 6 0");
+	tg_sampler_read(s, 0, &r);
+	VALUE("tree.cpu_ns", "", 270 * TG_NS_PER_MS);
+	edit(&c, "proc/103/stat", "20441 0 3 21 6 0", "20441 0 3 21 4 0");
+	tg_sampler_read(s, 0, &r);
+	VALUE("tree.cpu_ns", "", 270 * TG_NS_PER_MS);
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
 struct told {
 	int births, deaths;
 	char line[8][256];
@@ -687,6 +709,7 @@ int main(void)
 	test_resets();
 	test_bare();
 	test_root();
+	test_steps_back();
 	test_hooks();
 	test_reuse();
 	test_hanging();

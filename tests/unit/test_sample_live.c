@@ -18,7 +18,6 @@
 
 #define MB (INT64_C(1) << 20)
 
-/* 2: what was used before the first reading is in the counter, and in no difference */
 static void burn_before(void)
 {
 	burn_ms(200);
@@ -27,6 +26,7 @@ static void burn_before(void)
 	stop();
 }
 
+/* pitfall 2, reports 3 and 5: what was used before the first reading is in no difference */
 static void test_burner(void)
 {
 	struct child c = start(burn_before);
