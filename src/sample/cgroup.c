@@ -86,15 +86,13 @@ int tg_cgroup_place(const char *text, size_t len, const char *controller, const 
 		bool above = !rest && is_above(mount.root, path);
 		/* an unrelated root is better than nothing: the group is then the mount itself */
 		size_t cost = rest ? strlen(mount.root) : TG_PATH_MAX + (size_t)!above;
-		int n;
 
 		if (strcmp(mount.fstype, v2 ? "cgroup2" : "cgroup") != 0 ||
 			(!v2 && !tg_cursor_has(mount.options, controller)) || cost >= best ||
-			(!rest && !above && (climbs(mount.root) || climbs(path))))
+			(!rest && !above && (climbs(mount.root) || climbs(path))) ||
+			strlen(mount.point) + (rest ? strlen(rest) : 0) >= sizeof(out->path))
 			continue;
-		n = snprintf(out->path, sizeof(out->path), "%s%s", mount.point, rest ? rest : "");
-		if (n < 0 || (size_t)n >= sizeof(out->path))
-			continue;
+		snprintf(out->path, sizeof(out->path), "%s%s", mount.point, rest ? rest : "");
 		out->top_len = strlen(mount.point);
 		out->whole = above;
 		best = cost;
@@ -162,8 +160,9 @@ int64_t tg_cgroup_cpu_ns(struct tg_env *env, int fd, bool v2)
 	if (fd < 0 || tg_text_pread(env->text, fd) <= 0)
 		return TG_MISSING;
 	if (v2)
-		return tg_procfs_key(env->text->data, env->text->len, "usage_usec ", &v)
-			       ? v * TG_NS_PER_US
+		return tg_procfs_key(env->text->data, env->text->len, "usage_usec ", &v) &&
+				       !__builtin_mul_overflow(v, TG_NS_PER_US, &v)
+			       ? v
 			       : TG_MISSING;
 	s = tg_cursor_of(env->text->data, env->text->len);
 	return tg_cursor_i64(&s, &v) ? v : TG_MISSING;
