@@ -106,7 +106,7 @@ static void hear(struct tg_apart *a, struct tg_env *env, struct tg_out *out)
 {
 	struct tg_apart_answer answer;
 
-	while (a->asked_ns && a->fd >= 0) {
+	while (a->fd >= 0) {
 		ssize_t n = recv(a->fd, &answer, sizeof(answer), MSG_DONTWAIT | MSG_TRUNC);
 
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -148,8 +148,11 @@ static void ask(struct tg_apart *a, const struct tg_env *env)
 	if (a->source->of_tree)
 		tg_tree_each(env->tree, add_pid, a);
 	if (send(a->fd, &a->question, HEAD + a->n * sizeof(a->question.pid[0]),
-		    MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		    MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+		if (errno != EAGAIN && errno != EINTR)
+			stop(a, env, "the process that asks the driver has died");
 		return;
+	}
 	a->asked_ns = now;
 	/* a tick that comes a little early is this one's */
 	a->next_ns = now + a->source->period_ns - a->source->period_ns / 8;

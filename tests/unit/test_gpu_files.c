@@ -260,7 +260,7 @@ static int64_t await(struct apart *a, const char *metric, const char *instance, 
 {
 	int64_t until = tg_mono_ns() + 20 * TG_NS_PER_S, value = TG_MISSING;
 
-	while (tg_mono_ns() < until && !(said && strstr(a->notes.data, said)) &&
+	while (tg_mono_ns() < until && !(said && a->notes.data && strstr(a->notes.data, said)) &&
 		(said || value == TG_MISSING)) {
 		usleep(5000);
 		tg_sampler_read(a->s, 0, &a->r);
@@ -308,6 +308,24 @@ static void test_apart_hung(void)
 	apart_end(&a, true);
 }
 
+/* A helper that dies between two questions is missed all the same, and another takes over. */
+static void test_apart_killed(void)
+{
+	struct apart a;
+
+	apart_begin(&a, 0);
+	T_EQ_I(await(&a, "drm.memory_bytes", AMD " gtt", NULL), 10 << 20);
+	T_EQ_I(a.starts, 2);
+	T_EQ_I(kill(a.helper[1], SIGKILL), 0); /* it is asked once a second: not now */
+	await(&a, "drm.memory_bytes", AMD " gtt",
+		"Values of drm are missing: the process that asks the driver has died; another try "
+		"follows\n");
+	T_OK(strstr(a.notes.data ? a.notes.data : "", "has died; another try") != NULL);
+	T_EQ_I(await(&a, "drm.memory_bytes", AMD " gtt", NULL), 10 << 20);
+	T_EQ_I(a.starts, 3);
+	apart_end(&a, false);
+}
+
 /* What a helper that lost its mind may send: it is closed, and nothing of it is believed. */
 static void test_apart_nonsense(void)
 {
@@ -348,6 +366,7 @@ int main(void)
 	test_root_changes();
 	test_apart();
 	test_apart_hung();
+	test_apart_killed();
 	test_apart_nonsense();
 	return t_done();
 }
