@@ -24,13 +24,6 @@ static size_t place_of(const struct tg_perf *p, pid_t tid)
 	return low;
 }
 
-bool tg_perf_has(const struct tg_perf *p, pid_t tid)
-{
-	size_t at = place_of(p, tid);
-
-	return at < p->n && p->tid[at] == tid;
-}
-
 /* Leaving out the kernel's side is what lets who is not root ask; this clock counts it all the
  * same. */
 static int open_event(pid_t tid)

@@ -8,7 +8,6 @@
 #ifndef TG_SAMPLE_PERF_H
 #define TG_SAMPLE_PERF_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -23,8 +22,6 @@ struct tg_perf {
 
 /* Count thread `tid`. 0, or -errno (-ESRCH: it is gone; -EACCES, -EPERM, -ENOSYS: not allowed). */
 int tg_perf_add(struct tg_perf *p, pid_t tid);
-
-bool tg_perf_has(const struct tg_perf *p, pid_t tid);
 
 /* What all have used since they were added, with all that they have started since, in ns. */
 int64_t tg_perf_read(const struct tg_perf *p);
