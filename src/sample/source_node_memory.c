@@ -19,7 +19,8 @@ static const struct tg_metric metrics[] = {
 	[USED] = { "node.mem_used_bytes", "bytes", TG_GAUGE, TG_SCOPE_NODE, 0,
 		"memory that is not available to programs: total - available" },
 	[USED_NO_CACHE] = { "node.mem_used_nocache_bytes", "bytes", TG_GAUGE, TG_SCOPE_NODE, 0,
-		"total - free - buffers - cached: what free(1) and psutil have long called used" },
+		"total - free - buffers - cached - reclaimable slab: what free(1) and psutil have "
+		"long called used" },
 	[CACHE] = { "node.mem_cache_bytes", "bytes", TG_GAUGE, TG_SCOPE_NODE, 0,
 		"file cache of the machine, which goes when programs need room: buffers + cached - "
 		"shared memory" },
