@@ -31,7 +31,12 @@ int tg_job_mark(struct tg_job *j, uint64_t client, const struct tg_mark_message 
 /* A client's connection was closed. Its spans stay open for others as long as the root lives. */
 void tg_job_client_gone(struct tg_job *j, uint64_t client, int64_t now_ns);
 
+/*
+ * Measure the tree of `root` from now on. The root before it, if nobody said that it has ended,
+ * ends now, and its open cells with it. Nothing happens when `root` is the root already, and alive.
+ */
 void tg_job_root(struct tg_job *j, pid_t root, int64_t now_ns);
+/* As far as was heard or seen: tg_job_run looks. False, too, when there is none yet. */
 bool tg_job_root_lives(const struct tg_job *j);
 
 /* Readable when the root has died; -1 when that must be asked for (tg_job_run does). */

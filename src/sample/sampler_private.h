@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For sampler.c and offer.c only. */
+/* What a sampler is made of: for sampler.c and offer.c, and for tests that look inside. */
 #ifndef TG_SAMPLE_SAMPLER_PRIVATE_H
 #define TG_SAMPLE_SAMPLER_PRIVATE_H
 

@@ -33,7 +33,10 @@ struct tg_pids {
 	bool unseen; /* there are others */
 };
 
-/* What all sources share. The sampler owns it; sources change only `text`. */
+/*
+ * What all sources share. The sampler owns it. Sources overwrite `text` and let tg_env_stat and
+ * tg_env_helper_cpu change what is theirs; `tree` and `whole` are brought forward by source tree.
+ */
 struct tg_env {
 	int64_t t_ns; /* CLOCK_MONOTONIC of this reading */
 	int root_fd; /* directory with proc/ and sys/ */
