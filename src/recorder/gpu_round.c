@@ -6,11 +6,10 @@
 
 #include "base/mem.h"
 
-#define SLOW_NS       TG_NS_PER_S
-#define UTIL_OLD_NS   (2 * TG_NS_PER_S) /* what a process did before that says nothing of now */
-#define PROCESSES_MAX 512
-#define SAMPLES_MAX   512
-#define PCIES         2
+#define SLOW_NS     TG_NS_PER_S
+#define UTIL_OLD_NS (2 * TG_NS_PER_S) /* what a process did before that says nothing of now */
+#define SAMPLES_MAX 512
+#define PCIES       2
 
 struct used { /* how much a process computes, as last heard */
 	unsigned pid;
@@ -34,7 +33,7 @@ struct tg_gpus {
 	const struct tg_nvml *nvml;
 	struct gpu gpu[TG_GPU_DEVICES];
 	size_t n;
-	struct tg_nvml_process list[PROCESSES_MAX];
+	struct tg_nvml_process list[TG_GPU_PROCESSES_MAX];
 	struct tg_nvml_process_sample sample[SAMPLES_MAX];
 };
 
@@ -300,17 +299,17 @@ static int32_t util_of(const struct gpu *gpu, unsigned pid)
 static int ask_processes(struct tg_gpus *g, const struct gpu *gpu)
 {
 	struct tg_nvml_process_v1 *v1 = (void *)g->list, old;
-	unsigned n = PROCESSES_MAX;
+	unsigned n = TG_GPU_PROCESSES_MAX;
 
 	if (gpu->divided)
 		return -1; /* they are told of its parts */
 	if (g->nvml->processes)
 		return g->nvml->processes(gpu->handle, &n, g->list) == TG_NVML_OK &&
-				       n <= PROCESSES_MAX
+				       n <= TG_GPU_PROCESSES_MAX
 			       ? (int)n
 			       : -1;
 	if (!g->nvml->processes_v1 || g->nvml->processes_v1(gpu->handle, &n, v1) != TG_NVML_OK ||
-		n > PROCESSES_MAX)
+		n > TG_GPU_PROCESSES_MAX)
 		return -1;
 	for (unsigned i = n; i-- > 0;) { /* from behind: the new ones are longer */
 		memcpy(&old, (const char *)g->list + i * sizeof(old), sizeof(old));

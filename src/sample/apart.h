@@ -4,13 +4,14 @@
  * holds whoever reads them, so that a process of its own does, one for each such source. It is
  * asked by a packet over a socketpair and answers with values; both ends are one executable. What
  * it says is checked all the same. A reading takes what has come and asks anew, so that values are
- * a tenth of a second old. A helper that is silent for 5 s (30 s at first) or dies is replaced
- * twice; what it left in a counter is kept by nobody, as with any counter that begins anew.
+ * a tenth of a second old. Its life is that of helper.h; what one that was replaced left in a
+ * counter is kept by nobody, as with any counter that begins anew.
  */
 #ifndef TG_SAMPLE_APART_H
 #define TG_SAMPLE_APART_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "sample/source.h"
@@ -27,6 +28,8 @@ struct tg_apart_question {
 	int32_t pid[TG_APART_PIDS]; /* as many as the packet has */
 };
 
+#define TG_APART_HEAD offsetof(struct tg_apart_question, pid)
+
 struct tg_apart_answer {
 	uint32_t magic;
 	uint32_t n; /* values; 0: this was all */
@@ -37,6 +40,9 @@ struct tg_apart_answer {
 		int64_t value;
 	} at[TG_APART_VALUES];
 };
+
+/* The most that an answer may have: full ones of each value of each instance, and the last two. */
+#define TG_APART_PACKETS(n_metrics) (TG_INSTANCES_MAX * (n_metrics) / TG_APART_VALUES + 2)
 
 /* Whether `len` bytes are an answer of that source whose numbers are in range and strings end. */
 bool tg_apart_answer_valid(
@@ -51,7 +57,8 @@ void tg_apart_free(struct tg_apart *a); /* ends the helper; NULL is fine */
 /* Put what has come since the last time, and ask for more when the source's period is over. */
 void tg_apart_read(struct tg_apart *a, struct tg_env *env, struct tg_out *out);
 
-/* The helper's end: answer until the socket is closed. `root_fd` has proc/ and sys/. */
+/* The helper's end (apart_serve.c): answer until the socket is closed. `root_fd` has proc/ and
+ * sys/. */
 void tg_apart_serve(int fd, int root_fd);
 
 #endif

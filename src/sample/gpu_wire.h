@@ -14,9 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TG_GPU_MAGIC     0x31475447u
-#define TG_GPU_DEVICES   64 /* parts of devices (MIG) count as devices */
-#define TG_GPU_PROCESSES 20 /* in one record; there may be many */
+#define TG_GPU_MAGIC         0x31475447u
+#define TG_GPU_DEVICES       64 /* parts of devices (MIG) count as devices */
+#define TG_GPU_PROCESSES     20 /* in one record */
+#define TG_GPU_PROCESSES_MAX 512 /* on one device: where there are more, none is told */
+
+/* The most in one answer: each device, the processes on it, and the end. */
+#define TG_GPU_RECORDS (TG_GPU_DEVICES * (2 + TG_GPU_PROCESSES_MAX / TG_GPU_PROCESSES) + 1)
 
 enum tg_gpu_kind { TG_GPU_DEVICE = 1, TG_GPU_PROCESS, TG_GPU_DONE, TG_GPU_END };
 

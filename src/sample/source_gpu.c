@@ -2,17 +2,17 @@
 /*
  * NVIDIA's GPUs, as the GPU helper tells of them (gpu_wire.h): its driver may hang or crash, so it
  * is never called here. Each reading takes the answer to the one before and asks anew: values are
- * as old as one interval. A helper that is silent for some seconds or dies is replaced twice.
+ * as old as one interval.
  *
  * What is the job's is known by the process ids that the driver gives, which are those of the
  * machine: in a PID namespace of its own nothing is matched, or it could be another's.
  */
 #include <errno.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "sample/gpu_wire.h"
+#include "sample/helper.h"
 #include "sample/sampler.h"
 #include "sample/source.h"
 #include "sample/tree.h"
@@ -21,12 +21,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#define SILENT_NS   (5 * TG_NS_PER_S)
-#define FIRST_NS    (30 * TG_NS_PER_S) /* a driver that was not in use takes long to wake up */
-#define RETRY_NS    (5 * TG_NS_PER_S)
-#define STARTS      3
-#define RECORDS_MAX 1024 /* taken in one reading */
-#define LIST_MAX    4096 /* of CUDA_VISIBLE_DEVICES */
+#define LIST_MAX 4096 /* of CUDA_VISIBLE_DEVICES */
 
 enum {
 
@@ -81,12 +76,7 @@ struct own { /* what the job uses of one device */
 };
 
 struct gpu {
-	int fd; /* the helper's socket; -1: none */
-	unsigned starts;
-	int64_t retry_ns; /* when the next may be started */
-	int64_t asked_ns; /* the question that is not answered yet; 0: none */
-	bool answered; /* this helper, once */
-	int64_t cpu_ns; /* of this helper, as heard */
+	struct tg_helper helper;
 	bool host_pids; /* we are in the machine's own PID namespace */
 	size_t n; /* devices; 0: nothing is known */
 	size_t n_new; /* in the round that comes in */
@@ -96,46 +86,6 @@ struct gpu {
 	pid_t visible_to; /* the root that they are; -1: look anew */
 	char told[TG_GPU_DEVICES][96]; /* UUIDs that were noted */
 };
-
-/* ---- the helper ---- */
-
-static void start(struct gpu *g, const struct tg_env *env)
-{
-	if (!env->hooks->start_gpu || g->starts >= STARTS || tg_mono_ns() < g->retry_ns)
-		return;
-	g->starts++;
-	g->retry_ns = tg_mono_ns() + RETRY_NS;
-	g->answered = false;
-	g->asked_ns = g->cpu_ns = 0;
-	g->n_new = 0;
-	g->fd = env->hooks->start_gpu(env->hooks->ctx);
-	if (g->fd < 0)
-		tg_env_note(env, "GPU values are missing: the helper cannot be started: %s",
-			strerror(-g->fd));
-}
-
-/* Closing the socket ends the helper; values are missing from now on. */
-static void stop(struct gpu *g, const struct tg_env *env, const char *why)
-{
-	close(g->fd);
-	g->fd = -1;
-	g->n = 0;
-	g->visible_to = -1;
-	tg_env_note(env, "GPU values are missing: %s%s", why,
-		g->starts < STARTS ? "; another try follows" : "");
-}
-
-static void ask(struct gpu *g, const struct tg_env *env)
-{
-	int64_t now = tg_mono_ns();
-
-	if (g->asked_ns && now - g->asked_ns > (g->answered ? SILENT_NS : FIRST_NS)) {
-		g->retry_ns = now + RETRY_NS;
-		stop(g, env, "the driver does not answer");
-	} else if (!g->asked_ns && send(g->fd, "?", 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1) {
-		g->asked_ns = now;
-	}
-}
 
 /* ---- what it says ---- */
 
@@ -186,9 +136,7 @@ static void take_round(struct gpu *g, struct tg_env *env, const struct tg_gpu_re
 	g->n = g->n_new;
 	g->n_new = 0;
 	memcpy(g->own, g->own_new, sizeof(g->own));
-	g->asked_ns = 0;
-	g->answered = true;
-	tg_env_helper_cpu(env, &g->cpu_ns, r->cpu_ns);
+	tg_helper_answered(&g->helper, env, r->cpu_ns);
 	tell_devices(g, env);
 }
 
@@ -200,30 +148,28 @@ static bool in_turn(const struct gpu *g, const struct tg_gpu_record *r)
 					   : true;
 }
 
+static void take(struct gpu *g, struct tg_env *env, const struct tg_gpu_record *r)
+{
+	if (r->kind == TG_GPU_DEVICE)
+		take_device(g, r);
+	else if (r->kind == TG_GPU_PROCESS)
+		take_processes(g, env, r);
+	else if (r->kind == TG_GPU_DONE)
+		take_round(g, env, r);
+	else /* there is nothing to be had */
+		tg_helper_stop_for_good(&g->helper, env, r->text);
+}
+
 static void hear(struct gpu *g, struct tg_env *env)
 {
 	struct tg_gpu_record r;
+	size_t n;
 
-	for (size_t i = 0; i < RECORDS_MAX && g->fd >= 0; i++) {
-		ssize_t n = recv(g->fd, &r, sizeof(r), MSG_DONTWAIT | MSG_TRUNC);
-
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			return;
-		if (n <= 0)
-			stop(g, env, "the process that asks the driver has died");
-		else if (!tg_gpu_record_valid(&r, (size_t)n) || !in_turn(g, &r))
-			stop(g, env, "the process that asks the driver talks nonsense");
-		else if (r.kind == TG_GPU_DEVICE)
-			take_device(g, &r);
-		else if (r.kind == TG_GPU_PROCESS)
-			take_processes(g, env, &r);
-		else if (r.kind == TG_GPU_DONE)
-			take_round(g, env, &r);
-		else {
-			g->starts = STARTS; /* there is nothing to be had */
-			stop(g, env, r.text);
-		}
-	}
+	while ((n = tg_helper_hear(&g->helper, env, &r, sizeof(r))) > 0)
+		if (tg_gpu_record_valid(&r, n) && in_turn(g, &r))
+			take(g, env, &r);
+		else
+			tg_helper_stop(&g->helper, env, TG_HELPER_NONSENSE);
 }
 
 /* ---- the job's devices ---- */
@@ -298,7 +244,7 @@ static int open_gpu(struct tg_env *env, void **state, char *why, size_t why_size
 	n = readlinkat(env->root_fd, "proc/self/ns/pid", link, sizeof(link));
 	g->host_pids =
 		n == (ssize_t)strlen(host_namespace) && !memcmp(link, host_namespace, (size_t)n);
-	g->fd = -1;
+	tg_helper_init(&g->helper, "gpu");
 	g->visible_to = -1;
 	*state = g;
 	return 0;
@@ -308,12 +254,14 @@ static void read_gpu(void *state, struct tg_env *env, struct tg_out *out)
 {
 	struct gpu *g = state;
 
-	if (g->fd < 0)
-		start(g, env);
-	if (g->fd >= 0)
+	if (tg_helper_runs(&g->helper, env, env->hooks->start_gpu))
 		hear(g, env);
-	if (g->fd >= 0)
-		ask(g, env);
+	if (tg_helper_is_free(&g->helper))
+		tg_helper_ask(&g->helper, env, "?", 1, TG_GPU_RECORDS);
+	if (g->helper.fd < 0) {
+		g->n = g->n_new = 0;
+		g->visible_to = -1;
+	}
 	look_at_root(g, env);
 	for (size_t k = 0; k < g->n; k++)
 		put_device(g, k, out);
@@ -323,8 +271,7 @@ static void close_gpu(void *state)
 {
 	struct gpu *g = state;
 
-	if (g->fd >= 0)
-		close(g->fd);
+	tg_helper_release(&g->helper);
 	free(g);
 }
 

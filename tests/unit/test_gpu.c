@@ -221,7 +221,8 @@ static void test_refused(void)
 	struct gpus g;
 
 	begin(&g, 3, "no driver", "", 0);
-	T_OK(wait_for(&g, "", false, "GPU values are missing: the NVIDIA driver is not loaded\n"));
+	T_OK(wait_for(
+		&g, "", false, "Values of gpu are missing: the NVIDIA driver is not loaded\n"));
 	tg_sampler_read(g.s, 0, &g.r);
 	T_EQ_I(g.starts, 1);
 	end(&g);
@@ -266,7 +267,7 @@ static void test_hang(void)
 	begin(&g, 3, "hang", "", 0);
 	T_OK(wait_for(&g, "util_pct", true, NULL));
 	T_OK(wait_for(&g, "util_pct", false, NULL));
-	T_OK(strstr(g.notes, "GPU values are missing: the driver does not answer; another try"));
+	T_OK(strstr(g.notes, "Values of gpu are missing: the driver does not answer; another try"));
 	T_OK(column(&g.r, "tree.processes", "") == 1);
 	pid = pid_in_file(&g);
 	until = tg_mono_ns() + WAIT_NS;

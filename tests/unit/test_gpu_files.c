@@ -356,6 +356,36 @@ static void test_apart_nonsense(void)
 	}
 }
 
+/* Nor is there an end of listening to an answer that never ends, or that nobody asked for. */
+static void test_apart_endless(void)
+{
+	struct tg_apart_answer more = { .magic = TG_APART_MAGIC, .n = 1 };
+	const struct tg_apart_answer last = { .magic = TG_APART_MAGIC };
+
+	memcpy(more.at[0].instance, "x", 2);
+	for (int unasked = 0; unasked < 2; unasked++) {
+		const size_t most = unasked ? 1 : TG_APART_PACKETS(2);
+		struct apart a;
+
+		apart_begin(&a, open("/dev/null", O_RDONLY));
+		tg_sampler_read(a.s, 0, &a.r);
+		for (size_t sent = 0; sent <= most; sent++) {
+			T_EQ_I(send(a.fd, unasked && !sent ? &last : &more, sizeof(more),
+				       MSG_NOSIGNAL),
+				(ssize_t)sizeof(more));
+			if (unasked && !sent)
+				continue;
+			tg_sampler_read(a.s, TG_READ_REFRESH, &a.r);
+			T_EQ_I(a.notes.data && strstr(a.notes.data,
+						       "drm are missing: the process that asks the "
+						       "driver talks nonsense"),
+				sent == most);
+		}
+		close(a.fd);
+		apart_end(&a, false);
+	}
+}
+
 int main(void)
 {
 	test_parser();
@@ -368,5 +398,6 @@ int main(void)
 	test_apart_hung();
 	test_apart_killed();
 	test_apart_nonsense();
+	test_apart_endless();
 	return t_done();
 }
