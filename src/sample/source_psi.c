@@ -37,6 +37,8 @@ static const struct {
 	{ "proc/pressure/io", IO_SOME, IO_FULL },
 };
 
+static const char switched_off[] = "the kernel does not account for pressure (psi=1 may help)";
+
 struct psi {
 	int fd[TG_ARRAY_SIZE(files)];
 };
@@ -51,24 +53,57 @@ static void close_psi(void *state)
 	free(p);
 }
 
+/*
+ * Whether a kernel without the files could have them: where it is switched off newer ones have
+ * none. The kernel's configuration says what it was built with, where that is to be read:
+ * CONFIG_PSI=y        # CONFIG_PSI is not set
+ */
+static int without_files(struct tg_env *env, char *why, size_t why_size)
+{
+	const char *release;
+	char copy[65];
+	struct tg_cursor s, value;
+	size_t n;
+
+	snprintf(why, why_size,
+		"this kernel has no pressure accounting, or it is switched off (psi=1)");
+	if (tg_env_read(env, "proc/sys/kernel/osrelease") <= 0)
+		return -ENOENT;
+	s = tg_cursor_of(env->text->data, env->text->len);
+	if (!tg_cursor_word(&s, &release, &n) || n >= sizeof(copy))
+		return -ENOENT;
+	snprintf(copy, sizeof(copy), "%.*s", (int)n, release);
+	if (tg_env_read(env, "boot/config-%s", copy) <= 0 &&
+		tg_env_read(env, "lib/modules/%s/config", copy) <= 0)
+		return -ENOENT;
+	if (tg_procfs_key_text(env->text->data, env->text->len, "CONFIG_PSI=y", &value) < 0) {
+		snprintf(why, why_size, "this kernel has no pressure accounting");
+		return -ENOENT;
+	}
+	snprintf(why, why_size, "%s", switched_off);
+	return -EOPNOTSUPP;
+}
+
 static int open_psi(struct tg_env *env, void **state, char *why, size_t why_size)
 {
 	struct psi *p = tg_xcalloc(1, sizeof(*p));
-	int readable = 0;
+	bool any = false, readable = false;
 
 	for (size_t i = 0; i < TG_ARRAY_SIZE(files); i++) {
 		p->fd[i] = tg_env_open(env, "%s", files[i].path);
-		/* where it is switched off the files are there, but cannot be read */
-		readable += p->fd[i] >= 0 && tg_text_pread(env->text, p->fd[i]) > 0;
+		any |= p->fd[i] != -ENOENT;
+		/* where it is switched off older kernels have the files, which cannot be read */
+		readable |= p->fd[i] >= 0 && tg_text_pread(env->text, p->fd[i]) > 0;
 	}
-	if (!readable) {
-		close_psi(p);
-		snprintf(
-			why, why_size, "the kernel does not account for pressure (psi=1 may help)");
-		return -EOPNOTSUPP;
+	if (readable) {
+		*state = p;
+		return 0;
 	}
-	*state = p;
-	return 0;
+	close_psi(p);
+	if (!any)
+		return without_files(env, why, why_size);
+	snprintf(why, why_size, "%s", switched_off);
+	return -EOPNOTSUPP;
 }
 
 static void put(struct tg_out *out, int metric, const struct tg_text *text, const char *kind)

@@ -305,6 +305,22 @@ static void test_pressure_off(void)
 	T_OK(!has_column(&r, "psi.cpu_some_ns", ""));
 	T_EQ_S(said(s, "psi"), "the kernel does not account for pressure (psi=1 may help)");
 	tg_sampler_free(s);
+	/* newer kernels have no files then, as those that were built without it never have */
+	run(&c, "rm -r proc/pressure && mkdir -p proc/sys/kernel boot lib/modules/6.1.0-9-x && "
+		"echo 6.1.0-9-x > proc/sys/kernel/osrelease");
+	s = sampler_at(c.folder, 100);
+	T_EQ_S(said(s, "psi"),
+		"this kernel has no pressure accounting, or it is switched off (psi=1)");
+	tg_sampler_free(s);
+	run(&c, "printf '# CONFIG_PSI is not set\\nCONFIG_X=y\\n' > boot/config-6.1.0-9-x");
+	s = sampler_at(c.folder, 100);
+	T_EQ_S(said(s, "psi"), "this kernel has no pressure accounting");
+	tg_sampler_free(s);
+	run(&c, "rm boot/config* && printf 'CONFIG_PSI=y\\nCONFIG_PSI_DEFAULT_DISABLED=y\\n' "
+		"> lib/modules/6.1.0-9-x/config");
+	s = sampler_at(c.folder, 100);
+	T_EQ_S(said(s, "psi"), "the kernel does not account for pressure (psi=1 may help)");
+	tg_sampler_free(s);
 	copy_remove(&c);
 }
 

@@ -165,8 +165,8 @@ static void test_advice(void)
 
 	T_EQ_S(advised(s), "");
 	tg_sampler_free(s);
-	run(&c, "mkdir -p proc/sys/kernel proc/driver/nvidia && rm -r proc/pressure sys/fs/cgroup "
-		"&& "
+	run(&c, "mkdir -p proc/sys/kernel proc/driver/nvidia && rm -r sys/fs/cgroup "
+		"proc/pressure/* && mkdir proc/pressure/cpu && "
 		"echo 4 > proc/sys/kernel/perf_event_paranoid && rm proc/100/cgroup && "
 		"echo '24 30 0:22 / /proc rw - proc proc rw,hidepid=invisible' > "
 		"proc/self/mountinfo");
@@ -183,6 +183,10 @@ static void test_advice(void)
 	run(&c, "echo 2 > proc/sys/kernel/perf_event_paranoid");
 	s = read_at(c.folder, 100);
 	T_EQ_S(advised(s), "a control group for the job; pressure; ");
+	tg_sampler_free(s);
+	run(&c, "rm -r proc/pressure"); /* a kernel without it cannot be told to have it */
+	s = read_at(c.folder, 100);
+	T_EQ_S(advised(s), "a control group for the job; ");
 	tg_sampler_free(s);
 	copy_remove(&c);
 }
