@@ -2,7 +2,7 @@
 /*
  * Energy of the processors: RAPL's zones of powercap, of Intel and AMD alike, or where there are
  * none the sockets of AMD's driver amd_energy. The counters of a zone begin anew at a range of
- * some minutes; here they only grow.
+ * some minutes, and many of them after a suspend; here they only grow.
  *
  * Only packages are added up: cores and uncore are inside them, memory beside them, and psys is
  * the whole machine with all of these in it.
@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "sample/energy.h"
 #include "sample/procfs.h"
 #include "sample/source.h"
 
@@ -19,6 +20,10 @@
 #define POWERCAP  "sys/class/powercap"
 #define HWMON     "sys/class/hwmon"
 #define ZONES_MAX 256
+
+#define MOST_UJ_PER_NS 10 /* 10 kW: no zone draws that much */
+#define LATE_NS        (100 * TG_NS_PER_MS) /* counters move in steps */
+#define SLEPT_NS       (100 * TG_NS_PER_MS) /* the two clocks are read one after the other */
 
 enum { CPU, ZONE };
 
@@ -34,7 +39,8 @@ struct zone {
 	int fd;
 	bool package; /* to be added up */
 	int64_t range; /* where it begins anew; 0: it does not */
-	int64_t last, total; /* uJ: as read, and as unfolded; last < 0: not read yet */
+	struct tg_energy_at last;
+	int64_t total; /* uJ, as unfolded */
 };
 
 struct energy {
@@ -88,7 +94,7 @@ static struct zone *add_zone(struct energy *e, const char *folder, const char *f
 	}
 	TG_GROW(e->zone, e->n + 1, e->cap);
 	z = &e->zone[e->n++];
-	*z = (struct zone){ .fd = fd, .last = -1 };
+	*z = (struct zone){ .fd = fd, .last.uj = -1 };
 	return z;
 }
 
@@ -194,15 +200,30 @@ static int open_energy(struct tg_env *env, void **state, char *why, size_t why_s
 	return denied ? -EACCES : -ENOENT;
 }
 
-/* One that stepped back has begun anew at its range. */
-static void unfold(struct zone *z, int64_t now)
+int64_t tg_energy_gain(
+	const struct tg_energy_at *last, const struct tg_energy_at *now, int64_t range)
 {
-	int64_t gain = z->last < 0 ? now : now - z->last;
+	int64_t awake_ns = now->mono_ns - last->mono_ns;
+	int64_t slept_ns = now->boot_ns - last->boot_ns - awake_ns;
+	int64_t most = (awake_ns + LATE_NS) * MOST_UJ_PER_NS, wrapped = range - last->uj;
 
-	if (gain < 0)
-		gain = TG_MAX(gain + z->range, 0);
-	if (__builtin_add_overflow(z->total, gain, &z->total))
-		z->total = gain;
+	if (last->uj < 0 || now->uj >= last->uj)
+		return now->uj - TG_MAX(last->uj, 0);
+	if (slept_ns < SLEPT_NS && wrapped >= 0 && now->uj <= most - wrapped)
+		return wrapped + now->uj;
+	return now->uj <= most ? now->uj : 0;
+}
+
+static void unfold(struct zone *z, const struct tg_env *env, int64_t uj)
+{
+	struct tg_energy_at now = { uj, env->t_ns, env->t_ns };
+
+	if (env->live) {
+		now.mono_ns = tg_mono_ns();
+		now.boot_ns = tg_boot_ns();
+	}
+	if (__builtin_add_overflow(z->total, tg_energy_gain(&z->last, &now, z->range), &z->total))
+		z->total = uj;
 	z->last = now;
 }
 
@@ -221,7 +242,7 @@ static void read_energy(void *state, struct tg_env *env, struct tg_out *out)
 			known &= !z->package;
 			continue;
 		}
-		unfold(z, now);
+		unfold(z, env, now);
 		i = tg_out_instance(out, z->name);
 		if (i != SIZE_MAX)
 			tg_out_put(out, i, ZONE, z->total);

@@ -7,6 +7,7 @@
 
 #include "sample_tree.h"
 
+#include "sample/energy.h"
 #include "sample/mountstats.h"
 #include "sample/names.h"
 
@@ -310,14 +311,49 @@ static void test_energy(void)
 		put_file(&c, "sys/class/powercap/intel-rapl:0/energy_uj", "262143000000\n", 13);
 		tg_sampler_read(s, 0, &r);
 	}
+	/* it can't have used 262 kJ in a moment */
+	put_file(&c, "sys/class/powercap/intel-rapl:0/energy_uj", "262142000000\n", 13);
+	tg_sampler_read(s, 0, &r);
+	VALUE("energy.zone_j", "package-0", 3 * range + INT64_C(262143000000));
+	put_file(&c, "sys/class/powercap/intel-rapl:0/energy_uj", "90\n", 3);
+	tg_sampler_read(s, 0, &r);
+	VALUE("energy.zone_j", "package-0", 4 * range + 1000000 + 90);
+	put_file(&c, "sys/class/powercap/intel-rapl:0/energy_uj", "80\n", 3);
+	tg_sampler_read(s, 0, &r);
+	VALUE("energy.zone_j", "package-0", 4 * range + 1000000 + 170);
 	/* a package that cannot be read is not nothing */
 	put_file(&c, "sys/class/powercap/intel-rapl:1/energy_uj", "", 0);
 	tg_sampler_read(s, 0, &r);
 	MISSING("energy.cpu_j", "");
 	MISSING("energy.zone_j", "package-1");
-	VALUE("energy.zone_j", "package-0", 3 * range + INT64_C(262143000000));
+	VALUE("energy.zone_j", "package-0", 4 * range + 1000000 + 170);
 	tg_sampler_free(s);
 	copy_remove(&c);
+}
+
+/* pitfall 29: in suspend many counters lose what they had, which is no round of their range */
+static void test_energy_gain(void)
+{
+	const int64_t s = TG_NS_PER_S, range = INT64_C(65532610987);
+	const struct tg_energy_at last = { INT64_C(65000000000), 10 * s, 10 * s };
+	struct tg_energy_at now = { 5000000, 40 * s, 40 * s };
+
+	T_EQ_I(tg_energy_gain(&last, &now, range), INT64_C(537610987));
+	now.boot_ns += 3600 * s;
+	T_EQ_I(tg_energy_gain(&last, &now, range), 5000000);
+	now.uj = INT64_C(65000000007); /* it went on */
+	T_EQ_I(tg_energy_gain(&last, &now, range), 7);
+	/* 65 kJ in a second is too much, and so is what is left of it when it steps back a bit */
+	now = (struct tg_energy_at){ 5000000, 11 * s, 11 * s };
+	T_EQ_I(tg_energy_gain(&last, &now, INT64_C(262143328850)), 5000000);
+	now.uj = INT64_C(64999999990);
+	T_EQ_I(tg_energy_gain(&last, &now, range), 0);
+	/* one without a range; one that is beyond what it should be */
+	now.uj = 8;
+	T_EQ_I(tg_energy_gain(&last, &now, 0), 8);
+	T_EQ_I(tg_energy_gain(&last, &now, 1000), 8);
+	now.uj = INT64_MAX;
+	T_EQ_I(tg_energy_gain(&(struct tg_energy_at){ .uj = -1 }, &now, range), INT64_MAX);
 }
 
 static void test_energy_of_amd(void)
@@ -404,6 +440,7 @@ int main(void)
 	test_lustre_changes();
 	test_infiniband();
 	test_energy();
+	test_energy_gain();
 	test_energy_of_amd();
 	test_denied("sys/class/powercap/intel-rapl*/energy_uj", "energy",
 		"denied: energy_uj below /sys/class/powercap is root's to read");
