@@ -8,6 +8,7 @@
 #include "base/mem.h"
 
 #define RANGE_MAX 4096 /* numbers that are tried one by one: more are cheaper to list */
+#define LOOKS_MAX 16 /* at one whose environment is not to be read, about one a second */
 
 void tg_search_init(struct tg_search *s, const char *mark)
 {
@@ -33,6 +34,18 @@ static int if_new(void *ctx, pid_t pid)
 	return pid > n->from ? n->each(n->ctx, pid) : 0;
 }
 
+static void look_again(struct tg_search *s, int (*each)(void *ctx, pid_t pid), void *ctx)
+{
+	size_t n = s->n_later;
+
+	s->n_later = 0; /* it is filled again meanwhile, behind those that were looked at */
+	for (size_t i = 0; i < n; i++) {
+		s->looks = s->later[i].looks;
+		each(ctx, s->later[i].pid);
+	}
+	s->looks = 0;
+}
+
 void tg_search_each(struct tg_search *s, struct tg_env *env, int64_t last_pid, bool all,
 	int (*each)(void *ctx, pid_t pid), void *ctx)
 {
@@ -41,6 +54,9 @@ void tg_search_each(struct tg_search *s, struct tg_env *env, int64_t last_pid, b
 	struct new_ones n = { known ? s->last_pid : 0, each, ctx };
 	int dir;
 
+	if (all)
+		s->n_later = 0;
+	look_again(s, each, ctx);
 	s->last_pid = last_pid;
 	if (known && env->live && last_pid - n.from <= RANGE_MAX) {
 		/* a number may be a thread's: that has no clock of a process */
@@ -56,17 +72,26 @@ void tg_search_each(struct tg_search *s, struct tg_env *env, int64_t last_pid, b
 	close(dir);
 }
 
+static void put_off(struct tg_search *s, pid_t pid)
+{
+	if (s->looks < LOOKS_MAX && s->n_later < TG_SEARCH_LATER)
+		s->later[s->n_later++] =
+			(struct tg_search_later){ .pid = pid, .looks = s->looks + 1 };
+}
+
 bool tg_search_is_marked(
-	const struct tg_search *s, struct tg_env *env, pid_t pid, const struct tg_pid_stat *stat)
+	struct tg_search *s, struct tg_env *env, pid_t pid, const struct tg_pid_stat *stat)
 {
 	const char *at, *end, *next;
 	size_t len = s->mark ? strlen(s->mark) : 0;
 	ssize_t n;
 
-	/* "environ" takes mmap_lock: see process.h */
-	if (!len || stat->state == 'D')
+	if (!len || stat->state == 'Z')
 		return false;
-	n = tg_env_read(env, "proc/%d/environ", pid);
+	/* "environ" takes mmap_lock: see process.h; in the middle of an exec it is empty */
+	n = stat->state == 'D' ? 0 : tg_env_read(env, "proc/%d/environ", pid);
+	if (n == 0)
+		put_off(s, pid);
 	at = env->text->data;
 	for (end = at + TG_MAX(n, 0); at < end; at = next + 1) {
 		next = memchr(at, '\0', (size_t)(end - at));

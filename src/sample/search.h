@@ -10,9 +10,18 @@
 #include "sample/procfs.h"
 #include "sample/source.h"
 
+#define TG_SEARCH_LATER 64
+
 struct tg_search {
 	char *mark; /* NAME=VALUE in the environment of the root and of what it starts, or NULL */
 	int64_t last_pid; /* given out when it was last looked; -1: never */
+	/* of whom the environment was not to be read, so that they are looked at again */
+	struct tg_search_later {
+		pid_t pid;
+		int looks;
+	} later[TG_SEARCH_LATER];
+	size_t n_later;
+	int looks; /* at the one that is looked at now, before this */
 };
 
 /* `mark` is copied. */
@@ -28,9 +37,10 @@ void tg_search_each(struct tg_search *s, struct tg_env *env, int64_t last_pid, b
 
 /*
  * Whether the mark is in the environment of that process. That is read only of one that this cannot
- * make us wait for, and nothing of it is kept.
+ * make us wait for, and nothing of it is kept. Else the process is among the next that `each` is
+ * called for, some times.
  */
 bool tg_search_is_marked(
-	const struct tg_search *s, struct tg_env *env, pid_t pid, const struct tg_pid_stat *stat);
+	struct tg_search *s, struct tg_env *env, pid_t pid, const struct tg_pid_stat *stat);
 
 #endif

@@ -408,7 +408,7 @@ void tg_tree_read(struct tg_tree *t, unsigned flags)
 	ask_for_new_pids(t);
 	t->some_gone = false;
 	if (t->seen && (flags & TG_READ_REFRESH) &&
-		(t->no_children_files || t->new_pids_since_refresh))
+		(t->no_children_files || t->new_pids_since_refresh || t->search.n_later))
 		search(t);
 	for (size_t i = 0; i < t->n; i++) /* grows while children are found */
 		read_one(t, t->node[i], flags);

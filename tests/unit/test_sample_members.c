@@ -118,26 +118,33 @@ static void leader_ends(void)
 	pthread_exit(NULL);
 }
 
+static bool comes_to_state(pid_t pid, char state)
+{
+	const char want[] = { ')', ' ', state, ' ', '\0' };
+	bool there = false;
+
+	for (int i = 0; i < 10000 && !there; i++) {
+		char path[64], text[512] = "";
+		int fd;
+
+		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+		fd = open(path, O_RDONLY);
+		there = read(fd, text, sizeof(text) - 1) > 0 && strstr(text, want);
+		close(fd);
+		nanosleep(&(struct timespec){ .tv_nsec = TG_NS_PER_MS }, NULL);
+	}
+	return there;
+}
+
 /* pitfall 6: the leading thread has ended: state Z, statm 0 0 0, and yet it is there */
 static void test_leader_ends(void)
 {
 	struct child c = start(leader_ends);
 	struct tg_sampler *s = live_sampler(c.pid);
 	struct tg_reading r;
-	bool zombie = false;
 
 	go(&c);
-	for (int i = 0; i < 1000 && !zombie; i++) {
-		char path[64], text[512] = "";
-		int fd;
-
-		snprintf(path, sizeof(path), "/proc/%d/stat", c.pid);
-		fd = open(path, O_RDONLY);
-		zombie = read(fd, text, sizeof(text) - 1) > 0 && strstr(text, ") Z ");
-		close(fd);
-		nanosleep(&(struct timespec){ .tv_nsec = TG_NS_PER_MS }, NULL);
-	}
-	T_OK(zombie);
+	T_OK(comes_to_state(c.pid, 'Z'));
 	tg_sampler_read(s, TG_READ_REFRESH, &r);
 	T_EQ_I(column(&r, "tree.processes", ""), 1);
 	T_OK(column(&r, "tree.rss_bytes", "") > 64 * MB);
@@ -326,6 +333,9 @@ static void test_pid_reuse(void)
 static char *const marked[] = { "PATH=/usr/bin:/bin", MARK, NULL };
 static char *const other[] = { "PATH=/usr/bin:/bin", MARK "x", "X" MARK, NULL };
 static char *const *daemon_env;
+static char *const to_sleep[] = { "/bin/sleep", "1000", NULL };
+static char *const to_hang[] = { "/proc/self/exe", "hang", NULL };
+static char *const *daemon_argv = to_sleep;
 
 static pid_t *daemon_pid; /* shared with the one that starts it */
 
@@ -346,7 +356,7 @@ static void leave_daemon(void)
 			/* both ends are open in it until it is another program */
 			fcntl(fd[0], F_SETFD, FD_CLOEXEC);
 			fcntl(fd[1], F_SETFD, FD_CLOEXEC);
-			execve("/bin/sleep", (char *const[]){ "sleep", "1000", NULL }, daemon_env);
+			execve(daemon_argv[0], daemon_argv, daemon_env);
 			_exit(1);
 		}
 		if (write(fd[1], &pid, sizeof(pid)) < 0)
@@ -383,6 +393,53 @@ static void test_daemon(char *const *env, const char *mark, int found)
 	tg_sampler_read(s, TG_READ_REFRESH, &r);
 	T_EQ_I(column(&r, "tree.processes", ""), found);
 	kill(*daemon_pid, SIGKILL);
+	tg_sampler_free(s);
+}
+
+/* The program of a daemon that hangs: who waits for its vfork is in state D, as one whose disk is.
+ */
+static _Noreturn void hang(void)
+{
+	if (vfork() == 0)
+		for (;;)
+			syscall(SYS_pause);
+	for (;;)
+		pause();
+}
+
+static void kill_child(void *ctx, uint32_t entity, pid_t pid, const char *comm)
+{
+	const struct child *c = ctx;
+
+	(void)entity;
+	(void)comm;
+	if (pid != c->pid && pid != *daemon_pid)
+		kill(pid, SIGKILL);
+}
+
+/* What may not be read while it hangs is read later. */
+static void test_daemon_that_hangs(void)
+{
+	struct child c;
+	struct tg_sampler *s;
+	struct tg_reading r;
+	struct told told = { 0 };
+
+	daemon_env = marked;
+	daemon_argv = to_hang;
+	c = start(leave_daemon);
+	s = told_sampler(c.pid, MARK, &told);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	go(&c);
+	T_OK(comes_to_state(*daemon_pid, 'D'));
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(column(&r, "tree.processes", ""), 2); /* the root, and what it waits for */
+	tg_sampler_alive(s, kill_child, &c);
+	T_OK(comes_to_state(*daemon_pid, 'S'));
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(column(&r, "tree.processes", ""), 2);
+	kill(*daemon_pid, SIGKILL);
+	finish(&c);
 	tg_sampler_free(s);
 }
 
@@ -474,8 +531,10 @@ static void test_other_root(void)
 	tg_sampler_free(s);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc > 1 && !strcmp(argv[1], "hang"))
+		hang();
 	signal(SIGPIPE, SIG_IGN);
 	test_child_of_thread();
 	test_child_of_many_threads();
@@ -486,6 +545,7 @@ int main(void)
 	test_daemon(marked, MARK, 1);
 	test_daemon(other, MARK, 0);
 	test_daemon(marked, NULL, 0);
+	test_daemon_that_hangs();
 	munmap(daemon_pid, 4096);
 	test_descriptors();
 	test_other_root();
