@@ -306,6 +306,8 @@ int tg_process_children(struct tg_process *p, struct tg_env *env, bool all,
 	ssize_t n = read_file(p, env, TG_FILE_CHILDREN);
 	int dir;
 
+	if (n == -ENOENT)
+		return (int)n;
 	if (n > 0)
 		children_of_text(&c);
 	if (p->threads <= 1)

@@ -123,6 +123,7 @@ void tg_sampler_set_root(struct tg_sampler *s, pid_t root)
 {
 	s->env.root = root;
 	tg_tree_set_root(s->env.tree, root);
+	tg_whole_forget(&s->whole);
 }
 
 /* A captured tree has no time that passes: there all is read always. */

@@ -72,6 +72,7 @@ struct walk {
 	int64_t cost_ns; /* CPU time of one lately */
 	int64_t refresh_cost_ns; /* … and of the last one that refreshed all */
 	int64_t refreshed_ns;
+	bool owed; /* a refresh that was asked for and was too dear then */
 };
 
 static int open_tree(struct tg_env *env, void **state, char *why, size_t why_size)
@@ -87,29 +88,40 @@ static int open_tree(struct tg_env *env, void **state, char *why, size_t why_siz
 	return 0;
 }
 
+static bool is_refresh_due(const struct walk *k, const struct tg_env *env)
+{
+	int64_t again = k->refresh_cost_ns * SHARE;
+
+	return k->owed && (!env->live || (env->flags & TG_READ_ALL) || again <= TG_NS_PER_S ||
+				  env->t_ns - k->refreshed_ns >= again);
+}
+
 static bool is_walk_due(const struct walk *k, const struct tg_env *env)
 {
 	int64_t period = TG_MAX(TG_WALK_NS, k->cost_ns * SHARE);
 	const struct tg_whole *w = env->whole;
 
-	if (!env->live || (env->flags & (TG_READ_EDGE | TG_READ_REFRESH)) || k->root != env->root)
+	if (!env->live || (env->flags & (TG_READ_EDGE | TG_READ_ALL)) || k->root != env->root)
+		return true;
+	if ((env->flags & TG_READ_REFRESH) && period <= TG_NS_PER_S)
 		return true;
 	if (env->t_ns < k->t_ns + period - period / 8)
 		return false;
-	return !w->sure || w->now_ns != k->whole_ns || tg_tree_is_unsettled(env->tree);
+	return is_refresh_due(k, env) || !w->sure || w->now_ns != k->whole_ns ||
+	       tg_tree_is_unsettled(env->tree);
 }
 
 static void walk(struct walk *k, struct tg_env *env)
 {
-	int64_t again = k->refresh_cost_ns * SHARE; /* it is asked for once a second */
-	bool refresh = (env->flags & TG_READ_REFRESH) &&
-		       (again <= TG_NS_PER_S || env->t_ns - k->refreshed_ns >= again);
+	unsigned flags = env->flags & ~(unsigned)TG_READ_REFRESH;
+	bool refresh = is_refresh_due(k, env);
 	int64_t before = tg_thread_ns(), cost;
 
-	tg_tree_read(env->tree, refresh ? env->flags : env->flags & ~(unsigned)TG_READ_REFRESH);
+	tg_tree_read(env->tree, refresh ? flags | TG_READ_REFRESH : flags);
 	tg_whole_after(env->whole, env);
 	cost = tg_thread_ns() - before;
 	if (refresh) {
+		k->owed = false;
 		k->refreshed_ns = env->t_ns;
 		k->refresh_cost_ns = cost;
 	} else {
@@ -125,12 +137,14 @@ static void read_tree(void *state, struct tg_env *env, struct tg_out *out)
 	struct walk *k = state;
 	const struct tg_tree_totals *t;
 
-	tg_whole_before(env->whole, env);
+	k->owed |= (env->flags & TG_READ_REFRESH) != 0;
+	if (!tg_whole_before(env->whole, env))
+		return;
 	if (is_walk_due(k, env)) {
 		walk(k, env);
 	} else if (env->whole->now_ns == TG_MISSING) {
 		return;
-	} else if (env->whole->now_ns != k->whole_ns) {
+	} else if (env->whole->now_ns != k->whole_ns || !env->whole->sure) {
 		tg_whole_alone(env->whole);
 		tg_out_put(out, 0, CPU, env->whole->total_ns);
 		return;

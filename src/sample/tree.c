@@ -41,6 +41,7 @@ struct tg_tree {
 	struct tg_usage carry; /* of those gone whose parent shows it from the next reading on */
 	struct tg_tree_totals totals;
 	bool seen; /* the root was there */
+	bool full; /* there were more than TG_TREE_MAX; that was said */
 	int64_t since_ticks; /* when it was started; INT64_MAX: unknown */
 };
 
@@ -76,8 +77,13 @@ static struct tg_process *add(struct tg_tree *t, pid_t pid, struct tg_process *p
 {
 	struct tg_process *p, **bucket = bucket_of(t, pid);
 
-	if (t->n >= TG_TREE_MAX)
+	if (t->n >= TG_TREE_MAX) {
+		if (!t->full)
+			tg_env_note(t->env, "of its processes no more than %d are followed",
+				TG_TREE_MAX);
+		t->full = true;
 		return NULL;
+	}
 	p = t->spare;
 	if (p)
 		t->spare = p->hash_next;
@@ -276,7 +282,12 @@ static void settle(struct tg_tree *t)
 		tg_usage_add(&left, &p->late_used);
 		while (a && a->gone && a->folded)
 			a = a->parent;
-		p->folded = a && !a->gone && tg_usage_settle(a, &left, t->env, &t->carry);
+		if (a && !a->gone) {
+			unsigned n_open = a->n_open;
+
+			p->folded = tg_usage_settle(a, &left, t->env, &t->carry);
+			tg_kept_used(&t->kept, a, n_open);
+		}
 		if (!p->folded && p->gone)
 			tg_usage_add(&t->retired, &left);
 	}
@@ -360,15 +371,20 @@ static void add_up(struct tg_tree *t)
 		to->io[i] = at_least(to->io[i], sum.io_known ? sum.io[i] : TG_MISSING);
 }
 
+int64_t tg_tree_last_pid(struct tg_tree *t)
+{
+	if (t->loadavg_fd < 0)
+		t->loadavg_fd = tg_env_open(t->env, "proc/loadavg");
+	if (t->loadavg_fd < 0 || tg_text_pread(t->env->text, t->loadavg_fd) <= 0)
+		return -1;
+	return tg_procfs_last_pid(t->env->text->data, t->env->text->len);
+}
+
 /* A number given out by the kernel since the last reading? Unknown counts as yes. */
 static void ask_for_new_pids(struct tg_tree *t)
 {
-	int64_t pid = -1;
+	int64_t pid = tg_tree_last_pid(t);
 
-	if (t->loadavg_fd < 0)
-		t->loadavg_fd = tg_env_open(t->env, "proc/loadavg");
-	if (t->loadavg_fd >= 0 && tg_text_pread(t->env->text, t->loadavg_fd) > 0)
-		pid = tg_procfs_last_pid(t->env->text->data, t->env->text->len);
 	t->new_pids = pid < 0 || pid != t->last_pid;
 	t->new_pids_since_refresh |= t->new_pids;
 	t->last_pid = pid;

@@ -45,6 +45,9 @@ bool tg_tree_is_unsettled(struct tg_tree *t);
 /* Of the last reading. NULL when there is no root, or it was never there. */
 const struct tg_tree_totals *tg_tree_totals(const struct tg_tree *t);
 
+/* The number that the machine has given out last, as it is now; -1: unknown. */
+int64_t tg_tree_last_pid(struct tg_tree *t);
+
 /* Whether it has a process of that number. */
 bool tg_tree_has(const struct tg_tree *t, pid_t pid);
 

@@ -14,6 +14,8 @@
 
 #define TRIES         5
 #define STRANGERS_MAX 64
+#define CHEAP         16 /* events that are read however often */
+#define SHARE         100 /* more get a hundredth of a core */
 #define AT_ONCE_NS    (5 * TG_NS_PER_MS) /* another try follows in the same reading below that */
 
 void tg_whole_init(struct tg_whole *w, bool no_perf)
@@ -31,17 +33,21 @@ void tg_whole_release(struct tg_whole *w)
 	w->cgroup_fd = -1;
 }
 
-static int64_t last_pid(struct tg_env *env)
+void tg_whole_forget(struct tg_whole *w)
 {
-	return tg_env_read(env, "proc/loadavg") > 0
-		       ? tg_procfs_last_pid(env->text->data, env->text->len)
-		       : -1;
+	tg_whole_release(w);
+	w->begun = w->denied = w->foreign = w->sure = false;
+	w->means = TG_MEANS_PROCESSES;
+	w->tries = 0;
+	w->now_ns = TG_MISSING;
+	w->total_ns = w->unexplained_ns = 0;
+	w->why[0] = '\0';
 }
 
 static void ask_last_pid(struct tg_whole *w, struct tg_env *env)
 {
 	w->asked_ns = tg_mono_ns();
-	w->last_pid = last_pid(env);
+	w->last_pid = tg_tree_last_pid(env->tree);
 }
 
 /* ---- perf ---- */
@@ -142,7 +148,8 @@ static void try_perf(struct tg_whole *w, struct tg_env *env)
 
 	for (;;) {
 		int r = count_all(w, env);
-		bool quiet = r == 0 && w->last_pid >= 0 && last_pid(env) == w->last_pid;
+		bool quiet =
+			r == 0 && w->last_pid >= 0 && tg_tree_last_pid(env->tree) == w->last_pid;
 
 		w->tries--;
 		if (r == 0 && (quiet || !w->tries)) {
@@ -243,9 +250,11 @@ static void look_at_cgroup(struct tg_whole *w, struct tg_env *env, int64_t proce
 	bool was_ours = w->means == TG_MEANS_CGROUP;
 	bool ours = tg_cgroup_find(env, env->root, "cpuacct", &g) == 0 && !g.whole &&
 		    is_ours(env, &g, was_ours);
+	bool same = was_ours && w->now_ns != TG_MISSING && g.v2 == w->cgroup.v2 &&
+		    !strcmp(g.path, w->cgroup.path);
 	int64_t now;
 
-	if (ours == was_ours)
+	if (ours ? same : !was_ours)
 		return;
 	w->means = TG_MEANS_PROCESSES;
 	w->sure = false;
@@ -254,7 +263,7 @@ static void look_at_cgroup(struct tg_whole *w, struct tg_env *env, int64_t proce
 	w->cgroup_fd = -1;
 	if (!ours)
 		return;
-	w->cgroup_v2 = g.v2;
+	w->cgroup = g;
 	w->cgroup_fd = tg_cgroup_open(env, &g, g.v2 ? "cpu.stat" : "cpuacct.usage");
 	now = tg_cgroup_cpu_ns(env, w->cgroup_fd, g.v2);
 	if (now == TG_MISSING)
@@ -278,38 +287,67 @@ static void begin_anew(struct tg_whole *w, const struct tg_env *env, uint32_t ro
 {
 	bool perf = env->live && !w->no_perf;
 
-	tg_whole_release(w);
+	tg_whole_forget(w);
 	w->root = root;
 	w->begun = true;
-	w->denied = w->foreign = w->sure = false;
-	w->means = TG_MEANS_PROCESSES;
 	w->tries = perf ? TRIES : 0;
-	w->total_ns = w->unexplained_ns = 0;
 	snprintf(w->why, sizeof(w->why), "%s", perf ? "" : "perf events are switched off");
+}
+
+static int64_t read_perf(struct tg_whole *w, const struct tg_env *env)
+{
+	bool dear = w->perf.n > CHEAP;
+	int64_t before = dear ? tg_thread_ns() : 0, ns = tg_perf_read(&w->perf);
+
+	w->read_ns = env->t_ns;
+	w->cost_ns = dear ? tg_thread_ns() - before : 0;
+	return ns;
 }
 
 static void read_now(struct tg_whole *w, struct tg_env *env)
 {
 	w->now_ns = TG_MISSING;
 	if (w->means == TG_MEANS_PERF)
-		w->now_ns = tg_perf_read(&w->perf);
+		w->now_ns = read_perf(w, env);
 	else if (w->means == TG_MEANS_CGROUP)
-		w->now_ns = tg_cgroup_cpu_ns(env, w->cgroup_fd, w->cgroup_v2);
+		w->now_ns = tg_cgroup_cpu_ns(env, w->cgroup_fd, w->cgroup.v2);
 	if (w->now_ns == TG_MISSING)
 		return;
 	w->now_ns += w->base_ns;
 }
 
-void tg_whole_before(struct tg_whole *w, struct tg_env *env)
+bool tg_whole_before(struct tg_whole *w, struct tg_env *env)
 {
+	const unsigned always = TG_READ_EDGE | TG_READ_REFRESH | TG_READ_ALL;
+
+	if (env->live && !(env->flags & always) && w->means == TG_MEANS_PERF &&
+		env->t_ns - w->read_ns < w->cost_ns * SHARE)
+		return false;
 	if (env->live && (w->tries || !w->begun))
 		ask_last_pid(w, env);
 	read_now(w, env);
+	return true;
 }
 
 void tg_whole_alone(struct tg_whole *w)
 {
 	w->total_ns = TG_MAX(w->total_ns, w->now_ns);
+}
+
+/*
+ * Perf does not count on what executes a set-user-ID program, nor what that starts. Then the
+ * processes are more than perf says, by more than they can have run since it was asked.
+ */
+static void doubt_perf(struct tg_whole *w, const struct tg_env *env, int64_t processes_ns)
+{
+	int64_t since_ns = tg_mono_ns() - env->t_ns;
+
+	if (w->means != TG_MEANS_PERF || !w->sure ||
+		processes_ns - w->now_ns <= TG_MAX(since_ns, 0) * w->cores)
+		return;
+	w->sure = false;
+	snprintf(w->why, sizeof(w->why),
+		"it lacks what was started by a set-user-ID program, where no process shows it");
 }
 
 void tg_whole_after(struct tg_whole *w, struct tg_env *env)
@@ -332,6 +370,7 @@ void tg_whole_after(struct tg_whole *w, struct tg_env *env)
 		read_now(w, env);
 	/* the processes were read later, and ran meanwhile */
 	lag = w->now_ns == TG_MISSING ? 0 : lag_of(w, env, t);
+	doubt_perf(w, env, t->cpu_ns - lag);
 	w->total_ns = TG_MAX(w->total_ns, TG_MAX(w->now_ns, t->cpu_ns - lag));
 	w->unexplained_ns = TG_MAX(w->unexplained_ns, w->total_ns - t->cpu_ns - lag);
 }

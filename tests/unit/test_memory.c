@@ -216,6 +216,8 @@ static void test_shares(void)
 }
 
 /* A tree that is captured, read as if it were the machine's: time passes, costs count. */
+#define ROOT 50000100
+
 struct fake {
 	struct copy copy;
 	struct tg_text text, stat;
@@ -224,15 +226,26 @@ struct fake {
 	struct tg_sweep sweep;
 };
 
+/* Their clocks would be asked of this machine, so numbers that no machine gives out. */
+static void renumber(const struct copy *c)
+{
+	run(c, "for p in 100 101 102 103; do"
+	       " sed -i 's/^10/5000010/; s/) \\(.\\) 10\\([0-3]\\) /) \\1 5000010\\2 /' "
+	       "proc/$p/stat;"
+	       " mv proc/$p/task/$p proc/$p/task/50000$p && mv proc/$p proc/50000$p; done;"
+	       " sed -i 's/\\<10/5000010/g' proc/*/task/*/children");
+}
+
 static void fake_open(struct fake *f)
 {
-	struct tg_sampler_options options = { .root = 100 };
+	struct tg_sampler_options options = { .root = ROOT };
 
 	*f = (struct fake){ .copy = copy_of("container_v2") };
+	renumber(&f->copy);
 	tg_text_init(&f->text);
 	f->env = (struct tg_env){ .root_fd = open(f->copy.folder, O_RDONLY | O_DIRECTORY),
 		.live = true,
-		.root = 100,
+		.root = ROOT,
 		.tick_ns = 10 * TG_NS_PER_MS,
 		.page_bytes = 4096,
 		.hooks = &f->hooks,
@@ -291,16 +304,16 @@ static void test_budget(void)
 	fake_read(&f, due_ns);
 	T_EQ_I(f.sweep.t_ns, due_ns);
 	/* in state D it may wait for long with what we should have to wait for */
-	edit(&f.copy, "proc/101/stat", ") R ", ") D ");
+	edit(&f.copy, "proc/50000101/stat", ") R ", ") D ");
 	fake_read(&f, due_ns + 1000 * TG_NS_PER_S);
-	T_OK(share_of(&f, 100)->known && !share_of(&f, 101)->known);
+	T_OK(share_of(&f, ROOT)->known && !share_of(&f, ROOT + 1)->known);
 	fake_close(&f);
 
 	/* 240 GB of small pages would take 4 s, with its mmap_lock held */
 	fake_open(&f);
-	edit(&f.copy, "proc/100/statm", "40000 10000", "70000000 60000000");
+	edit(&f.copy, "proc/50000100/statm", "40000 10000", "70000000 60000000");
 	fake_read(&f, TG_NS_PER_S);
-	T_OK(!share_of(&f, 100)->known && share_of(&f, 101)->known);
+	T_OK(!share_of(&f, ROOT)->known && share_of(&f, ROOT + 1)->known);
 	T_EQ_I(f.sweep.left_out_bytes, INT64_C(60000000) * 4096);
 	T_OK(!tg_sweep_holds(&f.sweep, f.sweep.rss_bytes));
 	fake_close(&f);

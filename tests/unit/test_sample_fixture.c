@@ -313,7 +313,8 @@ static void test_bare(void)
 		T_OK(!info[i].available || !info[i].why[0] || !strcmp(info[i].name, "sched") ||
 			!strcmp(info[i].name, "memory"));
 	}
-	/* cgroup, cgroup_memory, disk, net, nfs, lustre, infiniband, energy, psi, gpu, amdgpu, drm */
+	/* cgroup, cgroup_memory, disk, net, nfs, lustre, infiniband, energy, psi, gpu, amdgpu, drm
+	 */
 	T_EQ_I(unavailable, 12);
 	tg_sampler_free(s);
 }
@@ -362,6 +363,41 @@ static void test_steps_back(void)
 	tg_sampler_read(s, 0, &r);
 	VALUE("tree.cpu_ns", "", 270 * TG_NS_PER_MS);
 	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
+static void count_note(void *ctx, int64_t t_ns, const char *text)
+{
+	int *notes = ctx;
+
+	(void)t_ns;
+	T_EQ_S(text, "of its processes no more than 32768 are followed");
+	(*notes)++;
+}
+
+/* More processes than are followed: that is said, once. */
+static void test_too_many(void)
+{
+	struct copy c = copy_of("container_v2");
+	struct tg_buf children = TG_BUF_INIT;
+	int notes = 0;
+	struct tg_sampler_options options = { .root = 103,
+		.hooks = { .note = count_note, .ctx = &notes } };
+	struct tg_sampler *s = NULL;
+	struct tg_reading r;
+
+	for (int pid = 1000000; pid < 1033000; pid++)
+		tg_buf_addf(&children, "%d ", pid);
+	put_file(&c, "proc/103/task/103/children", children.data, children.len);
+	options.root_fd = open(c.folder, O_RDONLY | O_DIRECTORY);
+	T_EQ_I(tg_sampler_new(&s, &options, NULL), 0);
+	for (int i = 0; i < 2; i++)
+		tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(notes, 1);
+	VALUE("tree.processes", "", 1);
+	tg_sampler_free(s);
+	close(options.root_fd);
+	tg_buf_release(&children);
 	copy_remove(&c);
 }
 
@@ -710,6 +746,7 @@ int main(void)
 	test_bare();
 	test_root();
 	test_steps_back();
+	test_too_many();
 	test_hooks();
 	test_reuse();
 	test_hanging();

@@ -74,7 +74,8 @@ static void write_one(struct world *w, int pid)
 		: p->zombie ? 'Z'
 			    : 'S',
 		told ? p->ppid : 0, told ? (long long)p->own.ticks : 0,
-		told ? (long long)p->children.ticks : 0, told, (long long)p->start);
+		told ? (long long)p->children.ticks : 0, told ? 2 - pid % 2 : 0,
+		(long long)p->start);
 	put_file(w->folder, path, text);
 	snprintf(path, sizeof(path), "proc/%d/io", pid);
 	snprintf(text, sizeof(text),
@@ -89,7 +90,11 @@ static void write_children(struct world *w, int pid)
 	struct tg_buf text = TG_BUF_INIT;
 	char path[64];
 
-	if (w->no_children_files || pid < FIRST)
+	if (pid < FIRST)
+		return;
+	snprintf(path, sizeof(path), "proc/%d/task/%d/stat", pid, pid);
+	put_file(w->folder, path, at(w, pid)->start ? "" : NULL);
+	if (w->no_children_files)
 		return;
 	for (int i = 0; i < PIDS; i++)
 		if (w->life[i].start && !w->life[i].dropped && w->life[i].ppid == pid)

@@ -344,6 +344,53 @@ static void test_begin_among_others(void)
 	tg_sampler_free(s);
 }
 
+/* As sudo does: the real user is another than the one by whose rights it runs. */
+static void other_rights(void)
+{
+	static char *const argv[] = { "sh", "-c",
+		"i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done", NULL };
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (setresuid(65534, 0, 0) < 0)
+			_exit(1);
+		execv("/bin/sh", argv);
+		_exit(1);
+	}
+	waitpid(pid, NULL, 0);
+	atomic_store(&truth->kernel_ns, of_rusage(RUSAGE_CHILDREN));
+	stop();
+}
+
+/* Perf drops who executes with other rights than its user's; the processes have it. */
+static void test_other_rights(void)
+{
+	struct tg_sampler_options options = { .root_fd = -1 };
+	struct tg_sampler *s;
+	struct tg_reading r;
+	struct child c;
+	const char *why;
+	int64_t before;
+
+	if (geteuid() != 0) {
+		T_SKIP("a set-user-ID program", "needs root, to have other rights than its user");
+		return;
+	}
+	c = start(other_rights);
+	options.root = c.pid;
+	T_EQ_I(tg_sampler_new(&s, &options, NULL), 0);
+	before = read_column(s, TG_READ_REFRESH, "tree.cpu_ns");
+	go(&c);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_OK(truth->kernel_ns >= 100 * TG_NS_PER_MS);
+	T_NEAR((double)(column(&r, "tree.cpu_ns", "") - before), (double)truth->kernel_ns, 50e6);
+	T_OK(!s->whole.sure);
+	T_EQ_I(tg_sampler_means(s, &why), TG_MEANS_PERF);
+	T_OK(strstr(why, "set-user-ID"));
+	finish(&c);
+	tg_sampler_free(s);
+}
+
 static void three_that_wait(void)
 {
 	for (int i = 0; i < 3; i++)
@@ -386,13 +433,23 @@ static void test_still(void)
 		T_SKIP("a tree that is still", "others start processes all the time");
 	} else {
 		looked_ns = tg_tree_totals(s->env.tree)->t_ns;
-		read_walked(s, &r);
-		read_walked(s, &r);
+		for (int i = 0; i < 5; i++)
+			read_walked(s, &r);
 		T_EQ_I(tg_tree_totals(s->env.tree)->t_ns, looked_ns);
 		T_EQ_I(column(&r, "tree.processes", ""), 4);
 		T_OK(column(&r, "tree.rss_bytes", "") > 0);
 		tg_sampler_read(s, TG_READ_REFRESH, &r);
 		T_EQ_I(tg_tree_totals(s->env.tree)->t_ns, r.t_ns);
+		/* were that not sure, they would be looked at, and what was not is not told */
+		s->whole.sure = false;
+		tg_sampler_read(s, 0, &r);
+		T_OK(column(&r, "tree.cpu_ns", "") != TG_MISSING);
+		T_EQ_I(column(&r, "tree.rss_bytes", ""), TG_MISSING);
+		looked_ns = tg_tree_totals(s->env.tree)->t_ns;
+		for (int i = 0; i < 5; i++)
+			read_walked(s, &r);
+		T_OK(tg_tree_totals(s->env.tree)->t_ns > looked_ns);
+		s->whole.sure = true;
 		go(&c);
 		read_walked(s, &r);
 		T_EQ_I(tg_tree_totals(s->env.tree)->t_ns, r.t_ns);
@@ -500,9 +557,69 @@ static void test_cgroup(void)
 	remove_tree(folder);
 }
 
+/* It is moved from a group of its own to another one, and counted there on. */
+static void test_cgroup_moves(void)
+{
+	char folder[] = "/tmp/tg-whole-XXXXXX";
+	struct tg_sampler_options options = { .root = 77 };
+	struct tg_sampler *s;
+	struct tg_reading r;
+	const char *why;
+	int64_t begin;
+
+	if (!mkdtemp(folder))
+		abort();
+	put_job(folder, "77\n", 40000000);
+	put_file(folder, "sys/fs/cgroup/next/cgroup.procs", "77\n");
+	put_file(folder, "sys/fs/cgroup/next/cgroup.events", "populated 1\n");
+	put_file(folder, "sys/fs/cgroup/next/cpu.stat", "usage_usec 3000000\n");
+	options.root_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	T_EQ_I(tg_sampler_new(&s, &options, NULL), 0);
+	begin = read_column(s, TG_READ_REFRESH, "tree.cpu_ns");
+	put_file(folder, "proc/77/cgroup", "0::/next\n");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(tg_sampler_means(s, &why), TG_MEANS_CGROUP);
+	T_EQ_I(column(&r, "tree.cpu_ns", ""), begin);
+	put_file(folder, "sys/fs/cgroup/next/cpu.stat", "usage_usec 5000000\n");
+	tg_sampler_read(s, 0, &r);
+	T_EQ_I(column(&r, "tree.cpu_ns", ""), begin + 2000 * TG_NS_PER_MS);
+	tg_sampler_free(s);
+	close(options.root_fd);
+	remove_tree(folder);
+}
+
+/* Another root, which has ended when it is seen first: what the old one used is not its. */
+static void test_root_that_has_ended(void)
+{
+	char folder[] = "/tmp/tg-whole-XXXXXX";
+	struct tg_sampler_options options = { .root = 77 };
+	struct tg_sampler *s;
+	struct tg_reading r;
+
+	if (!mkdtemp(folder))
+		abort();
+	put_job(folder, "77\n", 40000000);
+	put_file(folder, "proc/78/stat",
+		"78 (sh) Z 1 78 78 0 -1 4194304 0 0 0 0 3 0 0 0 20 0 1 0 4100 0 0\n");
+	put_file(folder, "proc/78/task/78/children", "");
+	options.root_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	T_EQ_I(tg_sampler_new(&s, &options, NULL), 0);
+	T_EQ_I(read_column(s, TG_READ_REFRESH, "tree.cpu_ns"), 1500 * TG_NS_PER_MS);
+	tg_sampler_set_root(s, 78);
+	for (int i = 0; i < 2; i++) {
+		tg_sampler_read(s, TG_READ_REFRESH, &r);
+		T_EQ_I(column(&r, "tree.cpu_ns", ""), 30 * TG_NS_PER_MS);
+	}
+	tg_sampler_free(s);
+	close(options.root_fd);
+	remove_tree(folder);
+}
+
 int main(void)
 {
 	test_cgroup();
+	test_cgroup_moves();
+	test_root_that_has_ended();
 	truth = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	test_without();
 	if (test_short_lives("waited for", waited)) {
@@ -511,6 +628,7 @@ int main(void)
 		test_short_lives("of a thread", of_a_thread);
 		test_attached();
 		test_begin_among_others();
+		test_other_rights();
 		test_still();
 	}
 	test_short_lives_in_group("waited for, in a group", waited);
