@@ -154,7 +154,6 @@ int tg_cgroup_open(const struct tg_env *env, const struct tg_cgroup *g, const ch
 
 int64_t tg_cgroup_cpu_ns(struct tg_env *env, int fd, bool v2)
 {
-	struct tg_cursor s;
 	int64_t v;
 
 	if (fd < 0 || tg_text_pread(env->text, fd) <= 0)
@@ -164,20 +163,19 @@ int64_t tg_cgroup_cpu_ns(struct tg_env *env, int fd, bool v2)
 				       !__builtin_mul_overflow(v, TG_NS_PER_US, &v)
 			       ? v
 			       : TG_MISSING;
-	s = tg_cursor_of(env->text->data, env->text->len);
-	return tg_cursor_i64(&s, &v) ? v : TG_MISSING;
+	return tg_procfs_number(env->text->data, env->text->len, &v) ? v : TG_MISSING;
 }
 
 /* A file with one number; "max" and what cannot be read is no limit. */
 static int64_t number_in(struct tg_env *env, const struct tg_cgroup *g, const char *file)
 {
-	struct tg_cursor s;
 	int64_t v;
 
 	if (tg_cgroup_read(env, g, file) <= 0)
 		return TG_MISSING;
-	s = tg_cursor_of(env->text->data, env->text->len);
-	return tg_cursor_i64(&s, &v) && v >= 0 && v < NO_LIMIT ? v : TG_MISSING;
+	return tg_procfs_number(env->text->data, env->text->len, &v) && v >= 0 && v < NO_LIMIT
+		       ? v
+		       : TG_MISSING;
 }
 
 static int64_t lesser(int64_t a, int64_t b)

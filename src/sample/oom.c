@@ -52,9 +52,8 @@ void tg_oom_release(struct tg_oom_watch *o)
 /* A line "oom_kill 3" among others; without a key the file is one number. */
 static bool number_in(const struct tg_text *text, const char *key, int64_t *v)
 {
-	struct tg_cursor s = tg_cursor_of(text->data, text->len);
-
-	return key ? tg_procfs_key(text->data, text->len, key, v) : tg_cursor_i64(&s, v);
+	return key ? tg_procfs_key(text->data, text->len, key, v)
+		   : tg_procfs_number(text->data, text->len, v);
 }
 
 static void count(struct tg_oom_counter *c, struct tg_env *env, const char *key, int64_t now)

@@ -143,6 +143,14 @@ bool tg_cursor_skip(struct tg_cursor *s, const char *text)
 	return true;
 }
 
+/* 1610612736 */
+bool tg_procfs_number(const char *text, size_t len, int64_t *value)
+{
+	struct tg_cursor s = tg_cursor_of(text, len);
+
+	return tg_cursor_i64(&s, value);
+}
+
 /*
  * 4242 (a) b (c) S 1 4242 4242 0 -1 4194304 1503 20441 0 3 12 7 31 9 20 0 3 0 81234 230703104 …
  * Fields are numbered from 1 in proc(5): comm is 2, ends at the last ')', may hold anything.

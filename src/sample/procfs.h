@@ -38,6 +38,9 @@ bool tg_cursor_numbers(struct tg_cursor *s, int64_t *const to[], size_t n);
 /* Skip blanks and `text`, when that is what follows. False: not moved. */
 bool tg_cursor_skip(struct tg_cursor *s, const char *text);
 
+/* The one number that a file consists of, or begins with. */
+bool tg_procfs_number(const char *text, size_t len, int64_t *value);
+
 /* /proc/PID/stat */
 #define TG_COMM_MAX 64
 struct tg_pid_stat {

@@ -143,13 +143,11 @@ static void read_amdgpu(void *state, struct tg_env *env, struct tg_out *out)
 		if (sleeps(c, env->text) || (i = tg_out_instance(out, c->name)) == SIZE_MAX)
 			continue;
 		for (size_t m = 0; m < N_METRICS; m++) {
-			struct tg_cursor s;
 			int64_t value;
 
 			if (c->fd[m] < 0 || tg_text_pread(env->text, c->fd[m]) <= 0)
 				continue; /* EBUSY, EPERM: not now */
-			s = tg_cursor_of(env->text->data, env->text->len);
-			if (tg_cursor_i64(&s, &value) && value >= 0)
+			if (tg_procfs_number(env->text->data, env->text->len, &value) && value >= 0)
 				tg_out_put(out, i, m, value);
 		}
 	}

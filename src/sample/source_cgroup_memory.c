@@ -78,14 +78,6 @@ static int open_cgroup(struct tg_env *env, void **state, char *why, size_t why_s
 	return 0;
 }
 
-/* The whole of the file is one number. */
-static bool number(const struct tg_env *env, int64_t *value)
-{
-	struct tg_cursor s = tg_cursor_of(env->text->data, env->text->len);
-
-	return tg_cursor_i64(&s, value);
-}
-
 static void read_events(struct cgroup *c, struct tg_env *env, struct tg_out *out)
 {
 	static const char *const name[METRICS] = {
@@ -111,7 +103,8 @@ static void read_cgroup(void *state, struct tg_env *env, struct tg_out *out)
 		open_files(c, env);
 	if (look != TG_GROUP_SAME)
 		c->limit = c->group.path[0] ? tg_cgroup_memory_limit(env, c->group) : TG_MISSING;
-	if (!tg_group_file_read(&c->used, env) || !number(env, &used))
+	if (!tg_group_file_read(&c->used, env) ||
+		!tg_procfs_number(env->text->data, env->text->len, &used))
 		return;
 	tg_out_put(out, 0, MEMORY, used);
 	tg_out_put(out, 0, LIMIT, c->limit);

@@ -75,9 +75,7 @@ static bool read_word(
 
 static bool read_number(const struct tg_text *text, int64_t *value)
 {
-	struct tg_cursor s = tg_cursor_of(text->data, text->len);
-
-	return tg_cursor_i64(&s, value) && *value >= 0;
+	return tg_procfs_number(text->data, text->len, value) && *value >= 0;
 }
 
 /* `file` has the counter. Returns the zone, or NULL when it cannot be read. */

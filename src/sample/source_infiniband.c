@@ -52,13 +52,10 @@ struct reading {
 static bool counter(
 	struct tg_env *env, const char *device, const char *port, const char *file, int64_t *value)
 {
-	struct tg_cursor s;
-
 	if (tg_env_read(env, CLASS "/%s/ports/%s/counters_ext/%s_64", device, port, file) <= 0 &&
 		tg_env_read(env, CLASS "/%s/ports/%s/counters/%s", device, port, file) <= 0)
 		return false;
-	s = tg_cursor_of(env->text->data, env->text->len);
-	return tg_cursor_i64(&s, value) && *value >= 0;
+	return tg_procfs_number(env->text->data, env->text->len, value) && *value >= 0;
 }
 
 /* 4: ACTIVE */

@@ -78,6 +78,7 @@ static void groups(const char *text, size_t len)
 	struct tg_mount_line mount;
 	int64_t quota, period;
 
+	tg_procfs_number(text, len, &quota);
 	tg_procfs_cpu_max(text, len, &quota, &period);
 	tg_procfs_key(text, len, "oom_kill ", &quota);
 	tg_procfs_key(text, len, "throttled_usec ", &quota);
