@@ -8,6 +8,8 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "sample/cgroup.h"
+
 #include "base/mem.h"
 
 /* The first line of a small file without its newline, or "". */
@@ -55,27 +57,17 @@ static void add_memory(struct tg_jw *w)
 		tg_jw_kint(w, "memory_bytes", strtoll(line + 9, NULL, 10) * 1024);
 }
 
-/* 0::/user.slice/session-2.scope, or on version 1 the line of the memory controller */
+/* On version 1 that of the memory controller. */
 static void add_cgroup(struct tg_jw *w, pid_t root)
 {
 	struct tg_buf text = TG_BUF_INIT;
-	char path[40];
-	char *found = NULL, *rest, *line;
+	char path[40], group[TG_PATH_MAX];
+	bool v2;
 
 	snprintf(path, sizeof(path), root > 0 ? "/proc/%d/cgroup" : "/proc/self/cgroup", (int)root);
-	if (tg_file_read(AT_FDCWD, path, 64u << 10, &text, NULL) == 0) {
-		rest = text.data;
-		while ((line = strsep(&rest, "\n"))) {
-			char *controllers = strchr(line, ':');
-			char *where = controllers ? strchr(controllers + 1, ':') : NULL;
-
-			if (where && (strstr(controllers, ":memory:") ||
-					     (!found && !strncmp(line, "0::", 3))))
-				found = where + 1;
-		}
-	}
-	if (found)
-		add_text(w, "cgroup", found);
+	if (tg_file_read(AT_FDCWD, path, 64u << 10, &text, NULL) == 0 &&
+		tg_cgroup_path(text.data, text.len, "memory", group, &v2) == 0)
+		add_text(w, "cgroup", group);
 	tg_buf_release(&text);
 }
 

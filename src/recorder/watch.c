@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/pidfd.h"
+#include "sample/procfs.h"
 
 #include "base/mem.h"
 
@@ -24,15 +25,11 @@ struct pidfd_info {
 #define INFO_EXIT (UINT64_C(1) << 3)
 #define GET_INFO  _IOWR(0xff, 11, struct pidfd_info)
 
-/*
- * Field 22 of /proc/PID/stat, behind a command that may hold anything but its end:
- * 4711 (a) b) S 1 4711 4711 0 -1 4194560 118 0 0 0 0 0 0 0 20 0 1 0 8675309 …
- * Returns 0 when there is no such process, or only what is left of it (state Z or X).
- */
+/* 0 when there is no such process, or only what is left of it (state Z or X). */
 static uint64_t start_time(pid_t pid)
 {
+	struct tg_pid_stat stat;
 	char path[32], text[1024];
-	const char *p;
 	ssize_t n;
 	int fd;
 
@@ -42,12 +39,10 @@ static uint64_t start_time(pid_t pid)
 		return 0;
 	n = tg_file_pread0(fd, text, sizeof(text));
 	close(fd);
-	p = n > 0 ? strrchr(text, ')') : NULL;
-	if (!p || p[1] != ' ' || p[2] == 'Z' || p[2] == 'X')
+	if (n <= 0 || tg_procfs_pid_stat(text, (size_t)n, &stat) < 0 || stat.state == 'Z' ||
+		stat.state == 'X')
 		return 0;
-	for (int field = 2; p && field < 22; field++)
-		p = strchr(p + 1, ' ');
-	return p ? strtoull(p, NULL, 10) : 0;
+	return (uint64_t)stat.starttime;
 }
 
 void tg_watch_init_plain(struct tg_watch *w, pid_t pid)

@@ -14,8 +14,7 @@
 #define WINDOW_NS      (10 * TG_NS_PER_S) /* a process of many GB takes seconds to be gone */
 #define SAME_NS        (2 * TG_NS_PER_S) /* two looks: what came between them is one matter */
 #define NAME_MAX_CHARS 60
-#define FLAGS_FIELD    9 /* of /proc/PID/stat */
-#define PF_EXITING     0x4u /* linux/sched.h, the same since 2.6 */
+#define PF_EXITING     0x4 /* linux/sched.h, the same since 2.6 */
 
 static bool rose(const struct tg_oom_counter *c, int64_t now)
 {
@@ -78,22 +77,14 @@ static void count(struct tg_oom_counter *c, struct tg_env *env, const char *key,
 	c->value = v;
 }
 
-/*
- * Whether it is about to be gone, or a zombie; then version 1 says that it is in no group:
- * 4711 (python3) Z 1 4711 4711 0 -1 4194572 118 0 …
- */
+/* Whether it is about to be gone, or a zombie; then version 1 says that it is in no group. */
 static bool is_ending(struct tg_env *env, pid_t pid)
 {
-	const char *p;
+	struct tg_pid_stat stat;
 
-	if (tg_env_read(env, "proc/%d/stat", pid) <= 0)
-		return true;
-	p = strrchr(env->text->data, ')');
-	if (!p || p[1] != ' ' || p[2] == 'Z' || p[2] == 'X')
-		return true;
-	for (int field = 2; p && field < FLAGS_FIELD; field++)
-		p = strchr(p + 1, ' ');
-	return !p || strtoul(p, NULL, 10) & PF_EXITING;
+	return tg_env_read(env, "proc/%d/stat", pid) <= 0 ||
+	       tg_procfs_pid_stat(env->text->data, env->text->len, &stat) < 0 ||
+	       stat.state == 'Z' || stat.state == 'X' || (stat.flags & PF_EXITING);
 }
 
 static uint64_t groups_of(struct tg_env *env, pid_t pid)

@@ -161,9 +161,9 @@ int tg_procfs_pid_stat(const char *text, size_t len, struct tg_pid_stat *out)
 	struct tg_cursor s = { NULL, text + len };
 	int64_t ppid;
 	/* from field 4, ppid, to field 22, starttime */
-	int64_t *const field[] = { &ppid, NULL, NULL, NULL, NULL, NULL, &out->minflt, &out->cminflt,
-		&out->majflt, &out->cmajflt, &out->utime, &out->stime, &out->cutime, &out->cstime,
-		NULL, NULL, &out->threads, NULL, &out->starttime };
+	int64_t *const field[] = { &ppid, NULL, NULL, NULL, NULL, &out->flags, &out->minflt,
+		&out->cminflt, &out->majflt, &out->cmajflt, &out->utime, &out->stime, &out->cutime,
+		&out->cstime, NULL, NULL, &out->threads, NULL, &out->starttime };
 	size_t n;
 
 	if (!open || !close || close < open || text + len - close < 3 || close[1] != ' ')

@@ -47,6 +47,7 @@ struct tg_pid_stat {
 	char comm[TG_COMM_MAX]; /* may hold blanks and parentheses */
 	char state; /* R S D T Z … */
 	pid_t ppid;
+	int64_t flags; /* PF_…, of linux/sched.h */
 	int64_t minflt, cminflt, majflt, cmajflt; /* c…: of children that were waited for */
 	int64_t utime, stime, cutime, cstime; /* ticks */
 	int64_t threads;
