@@ -41,6 +41,13 @@ struct tg_metric {
 
 #define TG_INSTANCE_MAX 64
 
+/* A counter in a finer unit. Where that outgrows 63 bits, it begins anew from 0. */
+static inline int64_t tg_scaled(int64_t value, int64_t factor)
+{
+	(void)__builtin_mul_overflow(value, factor, &value);
+	return value & INT64_MAX;
+}
+
 /* One column: a metric of one instance ("sda", "cpu3"; "" where there is just one). */
 struct tg_column {
 	const struct tg_metric *metric;

@@ -159,9 +159,8 @@ int64_t tg_cgroup_cpu_ns(struct tg_env *env, int fd, bool v2)
 	if (fd < 0 || tg_text_pread(env->text, fd) <= 0)
 		return TG_MISSING;
 	if (v2)
-		return tg_procfs_key(env->text->data, env->text->len, "usage_usec ", &v) &&
-				       !__builtin_mul_overflow(v, TG_NS_PER_US, &v)
-			       ? v
+		return tg_procfs_key(env->text->data, env->text->len, "usage_usec ", &v)
+			       ? tg_scaled(v, TG_NS_PER_US)
 			       : TG_MISSING;
 	return tg_procfs_number(env->text->data, env->text->len, &v) ? v : TG_MISSING;
 }

@@ -137,7 +137,7 @@ void tg_out_put(struct tg_out *out, size_t instance, size_t metric, int64_t valu
 {
 	size_t at = instance * out->source->n_metrics + metric;
 
-	if (value == TG_MISSING)
+	if (value < 0) /* missing, or nonsense */
 		return;
 	out->value[at] = value;
 	out->changed |= !out->is_column[at];
@@ -148,6 +148,8 @@ void tg_out_add(struct tg_out *out, size_t instance, size_t metric, int64_t valu
 {
 	int64_t sum = out->value[instance * out->source->n_metrics + metric];
 
+	if (value < 0)
+		return;
 	if (sum == TG_MISSING)
 		sum = value;
 	else if (__builtin_add_overflow(sum, value, &sum))

@@ -96,7 +96,7 @@ static int64_t own_cpu(struct tg_process *p, struct tg_env *env, const struct tg
 	int64_t ns = env->live ? tg_process_clock(p->pid) : -ENOSYS;
 
 	p->has_clock = ns >= 0;
-	return p->has_clock ? ns : (stat->utime + stat->stime) * env->tick_ns;
+	return p->has_clock ? ns : tg_scaled(stat->utime + stat->stime, env->tick_ns);
 }
 
 struct live_thread {
@@ -219,7 +219,7 @@ int tg_process_read(struct tg_process *p, struct tg_env *env, unsigned detail)
 	p->state = stat.state;
 	p->threads = stat.threads;
 	if (!is_dropped(&stat)) {
-		p->waited_ns = (stat.cutime + stat.cstime) * env->tick_ns;
+		p->waited_ns = tg_scaled(stat.cutime + stat.cstime, env->tick_ns);
 		p->faults[TG_FAULTS_MINOR] = stat.minflt + stat.cminflt;
 		p->faults[TG_FAULTS_MAJOR] = stat.majflt + stat.cmajflt;
 	}
@@ -254,7 +254,7 @@ int tg_process_read_usage(struct tg_process *p, struct tg_env *env, struct tg_us
 
 	if (read_stat(p, env, &stat) < 0 || stat.starttime != p->start_ticks || is_dropped(&stat))
 		return -ESRCH;
-	out->cpu_ns = (stat.cutime + stat.cstime) * env->tick_ns;
+	out->cpu_ns = tg_scaled(stat.cutime + stat.cstime, env->tick_ns);
 	if (io_may_wait(stat.state, own_cpu(p, env, &stat) > p->clock_ns)) {
 		out->io_known = p->io_known;
 		memcpy(out->io, p->io, sizeof(out->io));

@@ -67,12 +67,17 @@ bool tg_cursor_word(struct tg_cursor *s, const char **word, size_t *len)
 	return *len > 0;
 }
 
+static bool is_figure(int64_t v)
+{
+	return v >= 0 && v < INT64_C(1) << 60;
+}
+
 bool tg_cursor_numbers(struct tg_cursor *s, int64_t *const to[], size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		int64_t v;
 
-		if (!tg_cursor_i64(s, &v))
+		if (!tg_cursor_i64(s, &v) || (to[i] && !is_figure(v)))
 			return false;
 		if (to[i])
 			*to[i] = v;
@@ -173,7 +178,7 @@ int tg_procfs_pid_stat(const char *text, size_t len, struct tg_pid_stat *out)
 	out->comm[n] = '\0';
 	out->state = close[2];
 	s.p = close + 3;
-	if (!tg_cursor_numbers(&s, field, TG_ARRAY_SIZE(field)) || ppid < 0 || ppid > INT32_MAX)
+	if (!tg_cursor_numbers(&s, field, TG_ARRAY_SIZE(field)) || ppid > INT32_MAX)
 		return -EBADMSG;
 	out->ppid = (pid_t)ppid;
 	return 0;
@@ -187,7 +192,8 @@ int tg_procfs_statm(const char *text, size_t len, struct tg_statm *out)
 
 	if (!tg_cursor_numbers(&s, field, 3))
 		return -EBADMSG;
-	return out->size < 0 || out->resident < 0 || out->shared < 0 ? -EBADMSG : 0;
+	/* in bytes, too: that a page has 64 KiB at the most */
+	return TG_MAX(out->size, out->resident) >> 44 ? -EBADMSG : 0;
 }
 
 /* rchar: 323934931 */
@@ -201,7 +207,7 @@ int tg_procfs_io(const char *text, size_t len, int64_t out[TG_IOS])
 		if (!tg_cursor_line(&s, &line) || !starts(&line, key[i], strlen(key[i])))
 			return -EBADMSG;
 		line.p += strlen(key[i]);
-		if (!tg_cursor_i64(&line, &out[i]))
+		if (!tg_cursor_i64(&line, &out[i]) || !is_figure(out[i]))
 			return -EBADMSG;
 	}
 	return 0;

@@ -32,7 +32,10 @@ bool tg_cursor_word(struct tg_cursor *s, const char **word, size_t *len);
 /* Take a word that is a path, its octal escapes undone, NUL behind it. False: none, or too long. */
 bool tg_cursor_path(struct tg_cursor *s, char *to, size_t size);
 
-/* Take `n` numbers; those with a place to go are stored. False when there are fewer. */
+/*
+ * Take `n` numbers; those with a place to go are stored. They are figures: not below 0, and some
+ * can be added up. False when there are fewer, or others.
+ */
 bool tg_cursor_numbers(struct tg_cursor *s, int64_t *const to[], size_t n);
 
 /* Skip blanks and `text`, when that is what follows. False: not moved. */

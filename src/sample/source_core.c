@@ -45,8 +45,8 @@ static void read_core(void *state, struct tg_env *env, struct tg_out *out)
 		i = tg_out_instance(out, name);
 		if (i != SIZE_MAX)
 			tg_out_put(out, i, 0,
-				(c.user + c.nice + c.system + c.irq + c.softirq + c.steal) *
-					env->tick_ns);
+				tg_scaled(c.user + c.nice + c.system + c.irq + c.softirq + c.steal,
+					env->tick_ns));
 	}
 }
 

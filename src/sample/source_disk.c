@@ -123,11 +123,11 @@ static void put(struct tg_out *out, const char *name, const struct tg_disk_line 
 
 	if (i == SIZE_MAX)
 		return;
-	give(out, i, READ, line->sectors_read * SECTOR_BYTES);
-	give(out, i, WRITE, line->sectors_written * SECTOR_BYTES);
+	give(out, i, READ, tg_scaled(line->sectors_read, SECTOR_BYTES));
+	give(out, i, WRITE, tg_scaled(line->sectors_written, SECTOR_BYTES));
 	give(out, i, READ_OPS, line->reads);
 	give(out, i, WRITE_OPS, line->writes);
-	give(out, i, BUSY, line->busy_ms * TG_NS_PER_MS);
+	give(out, i, BUSY, tg_scaled(line->busy_ms, TG_NS_PER_MS));
 }
 
 /* The mount points that stand on one disk, each with its end. */

@@ -162,9 +162,9 @@ static void put_ops(struct tg_out *out, size_t i, const struct tg_nfs_op *op)
 		return;
 	tg_out_add(out, i, OPS, op->ops);
 	tg_out_add(out, i, RETRANSMITS, op->retransmits);
-	tg_out_add(out, i, QUEUE, op->queue_ms * TG_NS_PER_MS);
-	tg_out_add(out, i, RTT, op->rtt_ms * TG_NS_PER_MS);
-	tg_out_add(out, i, EXEC, op->exec_ms * TG_NS_PER_MS);
+	tg_out_add(out, i, QUEUE, tg_scaled(op->queue_ms, TG_NS_PER_MS));
+	tg_out_add(out, i, RTT, tg_scaled(op->rtt_ms, TG_NS_PER_MS));
+	tg_out_add(out, i, EXEC, tg_scaled(op->exec_ms, TG_NS_PER_MS));
 }
 
 static void put_each_op(struct tg_out *out, const char *name, const struct tg_nfs_mount *m)
@@ -180,7 +180,7 @@ static void put_each_op(struct tg_out *out, const char *name, const struct tg_nf
 		if (i == SIZE_MAX)
 			return;
 		tg_out_add(out, i, OP_OPS, m->op[k].ops);
-		tg_out_add(out, i, OP_RTT, m->op[k].rtt_ms * TG_NS_PER_MS);
+		tg_out_add(out, i, OP_RTT, tg_scaled(m->op[k].rtt_ms, TG_NS_PER_MS));
 	}
 }
 

@@ -55,11 +55,11 @@ static void read_node(void *state, struct tg_env *env, struct tg_out *out)
 			cores++;
 			continue;
 		}
-		tg_out_put(out, 0, BUSY, (user + system + c.steal) * env->tick_ns);
-		tg_out_put(out, 0, USER, user * env->tick_ns);
-		tg_out_put(out, 0, SYSTEM, system * env->tick_ns);
-		tg_out_put(out, 0, IOWAIT, c.iowait * env->tick_ns);
-		tg_out_put(out, 0, STEAL, c.steal * env->tick_ns);
+		tg_out_put(out, 0, BUSY, tg_scaled(user + system + c.steal, env->tick_ns));
+		tg_out_put(out, 0, USER, tg_scaled(user, env->tick_ns));
+		tg_out_put(out, 0, SYSTEM, tg_scaled(system, env->tick_ns));
+		tg_out_put(out, 0, IOWAIT, tg_scaled(c.iowait, env->tick_ns));
+		tg_out_put(out, 0, STEAL, tg_scaled(c.steal, env->tick_ns));
 	}
 	if (cores)
 		tg_out_put(out, 0, CORES, cores);

@@ -111,7 +111,7 @@ static void put(struct tg_out *out, int metric, const struct tg_text *text, cons
 	int64_t us = tg_procfs_pressure(text->data, text->len, kind);
 
 	if (metric >= 0 && us >= 0)
-		tg_out_put(out, 0, (size_t)metric, us * TG_NS_PER_US);
+		tg_out_put(out, 0, (size_t)metric, tg_scaled(us, TG_NS_PER_US));
 }
 
 static void read_psi(void *state, struct tg_env *env, struct tg_out *out)

@@ -13,7 +13,7 @@ static void tell_birth(struct tg_teller *t, struct tg_process *p)
 		.entity = p->entity,
 		.pid = p->pid,
 		.ppid = p->ppid,
-		.start_ns = p->start_ticks * t->env->tick_ns,
+		.start_ns = tg_scaled(p->start_ticks, t->env->tick_ns),
 		.comm = p->comm,
 	};
 	bool named = !p->told_birth || p->execed;
@@ -62,7 +62,7 @@ void tg_tell(struct tg_teller *t, struct tg_process *p)
 		tell_birth(t, p);
 	p->told_birth = true;
 	for (uint32_t i = 0; i < TG_FIELDS; i++) {
-		if (value[i] == p->told[i] || value[i] == TG_MISSING)
+		if (value[i] == p->told[i] || value[i] < 0)
 			continue;
 		p->told[i] = value[i];
 		if (t->hooks.value)

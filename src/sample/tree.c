@@ -351,9 +351,9 @@ static void add_up(struct tg_tree *t)
 		if (p->start_ticks < 0 || p->leaving)
 			continue;
 		tg_usage_add(&sum, &usage);
-		to->rss_bytes += p->rss_bytes;
-		to->vms_bytes += p->vms_bytes;
-		to->anon_bytes += p->anon_bytes;
+		add_known(&to->rss_bytes, p->rss_bytes);
+		add_known(&to->vms_bytes, p->vms_bytes);
+		add_known(&to->anon_bytes, p->anon_bytes);
 		add_known(&to->file_bytes, p->kinds.file);
 		add_known(&to->shmem_bytes, p->kinds.shmem);
 		add_known(&to->swap_bytes, p->kinds.swap);
