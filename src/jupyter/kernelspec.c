@@ -149,13 +149,14 @@ int tg_kernelspec_read(struct tg_kernelspec *s, const char *dir, struct tg_err *
 
 	for (int depth = 0; !ret && is_ours(s); depth++) {
 		char *next = depth < TG_KERNELSPEC_DEPTH_MAX ? behind(s) : NULL;
+		struct tg_kernelspec outer = *s;
 
 		if (!next)
 			return tg_err_set(err, -ELOOP,
 				"%s is a kernel of tachograph itself: name the kernel behind it",
 				s->dir);
-		tg_kernelspec_release(s);
 		ret = read_one(s, next, err);
+		tg_kernelspec_release(&outer);
 		free(next);
 	}
 	return ret;

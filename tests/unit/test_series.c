@@ -211,7 +211,8 @@ static void test_allowed(void)
 	tg_points_release(&p);
 }
 
-/* Reports 3 and 5: the first reading is a base only; a decrease gives no rate, neither negative nor huge. */
+/* Reports 3 and 5: the first reading is a base only; a decrease gives no rate, neither negative nor
+ * huge. */
 static void test_bases(void)
 {
 	struct tg_points p = { .kind = TG_COUNTER };
