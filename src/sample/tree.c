@@ -386,6 +386,8 @@ static void ask_for_new_pids(struct tg_tree *t)
 	int64_t pid = tg_tree_last_pid(t);
 
 	t->new_pids = pid < 0 || pid != t->last_pid;
+	if (pid < t->last_pid) /* they began anew, perhaps more than once until the next search */
+		t->search.last_pid = -1;
 	t->new_pids_since_refresh |= t->new_pids;
 	t->last_pid = pid;
 }

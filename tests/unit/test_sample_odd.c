@@ -47,8 +47,38 @@ static void test_numbers(const char *path, const char *from, const char *to, con
 	copy_remove(&c);
 }
 
+/* Numbers of processes that have begun anew, and are above those of the last search again. */
+static void test_pids_begin_anew(void)
+{
+	static const char environ[] = "A=B\0MARK=1", loadavg[] = "proc/loadavg";
+	struct copy c = copy_of("container_v2");
+	struct tg_sampler_options options = { .root = 100, .mark = "MARK=1" };
+	struct tg_sampler *s;
+	struct tg_reading r;
+
+	options.root_fd = open(c.folder, O_RDONLY | O_DIRECTORY);
+	T_EQ_I(tg_sampler_new(&s, &options, NULL), 0);
+	close(options.root_fd);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	edit(&c, loadavg, " 103\n", " 110\n");
+	tg_sampler_read(s, TG_READ_REFRESH, &r); /* searches */
+	VALUE("tree.processes", "", 4);
+	edit(&c, loadavg, " 110\n", " 30\n");
+	tg_sampler_read(s, 0, &r);
+	run(&c, "cp -r proc/103 proc/90 && mv proc/90/task/103 proc/90/task/90");
+	edit(&c, "proc/90/stat", "103 (", "90 (");
+	edit(&c, "proc/90/stat", ") S 101 ", ") S 1 ");
+	put_file(&c, "proc/90/environ", environ, sizeof(environ));
+	edit(&c, loadavg, " 30\n", " 120\n");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	VALUE("tree.processes", "", 5);
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
 int main(void)
 {
+	test_pids_begin_anew();
 	test_many_core_years();
 	test_numbers("sys/fs/cgroup/cpu.stat", "throttled_usec 1904321", "throttled_usec -1",
 		"cgroup.throttled_ns");
