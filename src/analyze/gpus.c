@@ -49,16 +49,45 @@ static void add(struct tg_points *sum, const struct tg_points *p)
 	while (i < sum->n || k < p->n) {
 		int64_t a = i < sum->n ? sum->point[i].t_ns : INT64_MAX;
 		int64_t b = k < p->n ? p->point[k].t_ns : INT64_MAX, value = 0;
+		bool cut = false;
 
-		if (i < sum->n && a <= b)
+		if (i < sum->n && a <= b) {
+			cut = sum->point[i].cut;
 			value = sum->point[i++].value;
-		if (b <= a && k < p->n &&
-			__builtin_add_overflow(value, p->point[k++].value, &value))
-			continue;
-		tg_points_add(&both, TG_MIN(a, b), value, false);
+		}
+		if (b <= a && k < p->n) {
+			cut |= p->point[k].cut;
+			if (__builtin_add_overflow(value, p->point[k++].value, &value))
+				continue;
+		}
+		tg_points_add(&both, TG_MIN(a, b), value, cut);
 	}
 	tg_points_release(sum);
 	*sum = both;
+}
+
+static double line_at(const struct tg_series_point *a, const struct tg_series_point *b, int64_t t)
+{
+	double part = (double)(t - a->t_ns) / (double)(b->t_ns - a->t_ns);
+
+	return (double)a->value + part * ((double)b->value - (double)a->value);
+}
+
+/* The highest in the span; in one that is shorter than a driver's round, of the line there. */
+static double highest(const struct tg_points *p, const struct tg_span *span)
+{
+	const int64_t t0 = span->begin_utc_ns, t1 = span->end_utc_ns;
+	double most = NAN, between = NAN;
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct tg_series_point *b = &p->point[i], *a = b - 1;
+
+		if (b->t_ns >= t0 && b->t_ns <= t1)
+			most = fmax(most, (double)b->value);
+		else if (!b->cut && a->t_ns < t0 && b->t_ns > t1)
+			between = fmax(line_at(a, b, t0), line_at(a, b, t1));
+	}
+	return (isnan(most) ? between : most) * pow(10, p->scale);
 }
 
 /* The highest sum in the span. NaN when one of them has no such value there. */
@@ -79,13 +108,8 @@ static int memory_peak(const struct tg_recording *r, const struct tg_span *span,
 		}
 		add(&sum, &p);
 		tg_points_release(&p);
-		if (i + 1 < n)
-			continue;
-		for (size_t k = 0; k < sum.n; k++)
-			if (sum.point[k].t_ns >= span->begin_utc_ns &&
-				sum.point[k].t_ns <= span->end_utc_ns)
-				*peak = fmax(
-					*peak, (double)sum.point[k].value * pow(10, sum.scale));
+		if (i + 1 == n)
+			*peak = highest(&sum, span);
 	}
 	tg_points_release(&sum);
 	return rc;

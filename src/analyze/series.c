@@ -63,7 +63,7 @@ struct load {
 	int64_t from_ns, to_ns; /* monotonic: what is wanted */
 	size_t n_columns;
 	int64_t cpus, allowed_milli; /* cores of the machine, and thousandths that are allowed */
-	int64_t period_ns; /* the columns are read at most so often */
+	int64_t period_ns; /* values of the columns may be so far apart */
 	uint64_t set; /* hash of the instances that were added up last */
 	size_t start; /* first point of this session */
 	bool cut; /* the next point is not joined */

@@ -52,7 +52,7 @@ static inline int64_t tg_scaled(int64_t value, int64_t factor)
 struct tg_column {
 	const struct tg_metric *metric;
 	char instance[TG_INSTANCE_MAX];
-	int64_t period_ns; /* it is read at most so often; 0: at every tick */
+	int64_t period_ns; /* values so far apart are no gap; 0: one comes at every tick */
 };
 
 /* What a missing value is in memory; on disk it is a bit. */

@@ -10,10 +10,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#define SILENT_NS (5 * TG_NS_PER_S)
-#define FIRST_NS  (30 * TG_NS_PER_S)
-#define RETRY_NS  (5 * TG_NS_PER_S)
-#define STARTS    3
+#define FIRST_NS (30 * TG_NS_PER_S)
+#define RETRY_NS (5 * TG_NS_PER_S)
+#define STARTS   3
 
 #define DIED "the process that asks the driver has died"
 
@@ -78,7 +77,7 @@ size_t tg_helper_hear(struct tg_helper *h, const struct tg_env *env, void *packe
 		tg_helper_stop(h, env, TG_HELPER_NONSENSE);
 	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
 		tg_helper_stop(h, env, DIED);
-	else if (h->waits_ns && now - h->waits_ns > (h->answered ? SILENT_NS : FIRST_NS))
+	else if (h->waits_ns && now - h->waits_ns > (h->answered ? TG_HELPER_SILENT_NS : FIRST_NS))
 		tg_helper_stop(h, env, "the driver does not answer");
 	return 0;
 }

@@ -16,6 +16,11 @@
 
 #include "sample/source.h"
 
+#define TG_HELPER_SILENT_NS (5 * TG_NS_PER_S)
+
+/* Answers that are in time may be so far apart as to be silent: three of these are a gap. */
+#define TG_HELPER_LATE_NS (TG_HELPER_SILENT_NS / 3)
+
 struct tg_helper {
 	const char *source; /* whose values are missing without it */
 	int fd; /* our end of its socket; -1: there is none */

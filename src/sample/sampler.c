@@ -30,7 +30,7 @@ static void lay_out(struct tg_sampler *s)
 			s->n++;
 			column->metric = &out->source->metric[k % m];
 			memcpy(column->instance, out->instance[k / m], TG_INSTANCE_MAX);
-			column->period_ns = out->source->period_ns;
+			column->period_ns = TG_MAX(out->source->period_ns, out->source->late_ns);
 		}
 		out->changed = false;
 	}

@@ -75,6 +75,7 @@ struct tg_source {
 	 */
 	int64_t period_ns;
 	bool own_budget;
+	int64_t late_ns; /* what is no gap between its values, if it is more than the period */
 	enum tg_tick tick; /* of those of its metrics that do not say another */
 	/*
 	 * Its reading may hang in a driver: it is done by a process of its own where one can be

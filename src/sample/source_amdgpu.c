@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "sample/helper.h"
 #include "sample/procfs.h"
 #include "sample/source.h"
 
@@ -160,6 +161,7 @@ const struct tg_source tg_source_amdgpu = {
 	.n_metrics = TG_ARRAY_SIZE(metrics),
 	.instances = true,
 	.period_ns = TG_NS_PER_S / 10, /* more seldom where to ask costs much */
+	.late_ns = TG_HELPER_LATE_NS,
 	.apart = true,
 	.open = open_amdgpu,
 	.read = read_amdgpu,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sample/drm.h"
+#include "sample/helper.h"
 #include "sample/sampler.h"
 #include "sample/source.h"
 #include "sample/tree.h"
@@ -346,6 +347,7 @@ const struct tg_source tg_source_drm = {
 	.n_metrics = TG_ARRAY_SIZE(metrics),
 	.instances = true,
 	.period_ns = TG_NS_PER_S,
+	.late_ns = TG_HELPER_LATE_NS,
 	.apart = true,
 	.of_tree = true,
 	.open = open_drm,

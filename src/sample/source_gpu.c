@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * NVIDIA's GPUs, as the GPU helper tells of them (gpu_wire.h): its driver may hang or crash, so it
- * is never called here. Each reading takes the answer to the one before and asks anew: values are
- * as old as one interval.
+ * is never called here. A reading takes what was answered since the one before, and asks anew when
+ * that was all. What a round says is put once, by the reading that finds it whole: it is as old as
+ * one interval, and a driver that takes its time leaves the readings in between without values.
  *
  * What is the job's is known by the process ids that the driver gives, which are those of the
  * machine: in a PID namespace of its own nothing is matched, or it could be another's.
@@ -75,13 +76,17 @@ struct own { /* what the job uses of one device */
 	bool known;
 };
 
+struct round {
+	size_t n; /* devices */
+	struct tg_gpu_device device[TG_GPU_DEVICES];
+	struct own own[TG_GPU_DEVICES];
+};
+
 struct gpu {
 	struct tg_helper helper;
 	bool host_pids; /* we are in the machine's own PID namespace */
-	size_t n; /* devices; 0: nothing is known */
-	size_t n_new; /* in the round that comes in */
-	struct tg_gpu_device device[TG_GPU_DEVICES];
-	struct own own[TG_GPU_DEVICES], own_new[TG_GPU_DEVICES];
+	struct round now, next; /* the last one that was whole, and the one that comes in */
+	bool fresh; /* the former was not put yet */
 	enum tg_visible visible[TG_GPU_DEVICES];
 	pid_t visible_to; /* the root that they are; -1: look anew */
 	char told[TG_GPU_DEVICES][96]; /* UUIDs that were noted */
@@ -91,9 +96,9 @@ struct gpu {
 
 static void take_device(struct gpu *g, const struct tg_gpu_record *r)
 {
-	g->device[r->device] = r->of;
-	g->own_new[r->device] = (struct own){ .known = r->of.processes_known && g->host_pids };
-	g->n_new++;
+	g->next.device[r->device] = r->of;
+	g->next.own[r->device] = (struct own){ .known = r->of.processes_known && g->host_pids };
+	g->next.n++;
 }
 
 static void add(int64_t *sum, int64_t value)
@@ -104,7 +109,7 @@ static void add(int64_t *sum, int64_t value)
 
 static void take_processes(struct gpu *g, const struct tg_env *env, const struct tg_gpu_record *r)
 {
-	struct own *own = &g->own_new[r->device];
+	struct own *own = &g->next.own[r->device];
 
 	for (size_t i = 0; i < r->process.n; i++) {
 		const struct tg_gpu_process *p = &r->process.at[i];
@@ -119,8 +124,8 @@ static void take_processes(struct gpu *g, const struct tg_env *env, const struct
 
 static void tell_devices(struct gpu *g, const struct tg_env *env)
 {
-	for (size_t i = 0; i < g->n; i++) {
-		const struct tg_gpu_device *d = &g->device[i];
+	for (size_t i = 0; i < g->now.n; i++) {
+		const struct tg_gpu_device *d = &g->now.device[i];
 
 		if (!strcmp(g->told[i], d->uuid))
 			continue;
@@ -131,11 +136,11 @@ static void tell_devices(struct gpu *g, const struct tg_env *env)
 
 static void take_round(struct gpu *g, struct tg_env *env, const struct tg_gpu_record *r)
 {
-	if (g->n != g->n_new)
+	if (g->now.n != g->next.n)
 		g->visible_to = -1;
-	g->n = g->n_new;
-	g->n_new = 0;
-	memcpy(g->own, g->own_new, sizeof(g->own));
+	g->now = g->next;
+	g->next.n = 0;
+	g->fresh = true;
 	tg_helper_answered(&g->helper, env, r->cpu_ns);
 	tell_devices(g, env);
 }
@@ -143,8 +148,8 @@ static void take_round(struct gpu *g, struct tg_env *env, const struct tg_gpu_re
 /* Devices come in their order, and processes of those that have come. */
 static bool in_turn(const struct gpu *g, const struct tg_gpu_record *r)
 {
-	return r->kind == TG_GPU_DEVICE    ? r->device == g->n_new
-	       : r->kind == TG_GPU_PROCESS ? r->device < g->n_new
+	return r->kind == TG_GPU_DEVICE    ? r->device == g->next.n
+	       : r->kind == TG_GPU_PROCESS ? r->device < g->next.n
 					   : true;
 }
 
@@ -184,10 +189,10 @@ static void look_at_root(struct gpu *g, struct tg_env *env)
 	const char *list, *order;
 	ssize_t len;
 
-	if (!g->n || g->visible_to == env->root || (root && root->state == 'D'))
+	if (g->visible_to == env->root || (root && root->state == 'D'))
 		return;
 	g->visible_to = env->root;
-	for (size_t i = 0; i < g->n; i++)
+	for (size_t i = 0; i < g->now.n; i++)
 		g->visible[i] = TG_VISIBLE_UNKNOWN;
 	if (!root)
 		return;
@@ -197,20 +202,20 @@ static void look_at_root(struct gpu *g, struct tg_env *env)
 	list = tg_visible_variable(env->text->data, (size_t)len, "CUDA_VISIBLE_DEVICES");
 	order = tg_visible_variable(env->text->data, (size_t)len, "CUDA_DEVICE_ORDER");
 	if (!list || strnlen(list, LIST_MAX) < LIST_MAX)
-		tg_visible_devices(list, order, g->device, g->n, g->visible);
+		tg_visible_devices(list, order, g->now.device, g->now.n, g->visible);
 	if (len > 0)
 		explicit_bzero(env->text->data, (size_t)len);
 }
 
 static void put_device(const struct gpu *g, size_t k, struct tg_out *out)
 {
-	const struct own *own = &g->own[k];
-	size_t i = tg_out_instance(out, g->device[k].name);
+	const struct own *own = &g->now.own[k];
+	size_t i = tg_out_instance(out, g->now.device[k].name);
 
 	if (i == SIZE_MAX)
 		return;
 	for (size_t m = 0; m < TG_GPU_VALUES; m++)
-		tg_out_put(out, i, m, g->device[k].value[m]);
+		tg_out_put(out, i, m, g->now.device[k].value[m]);
 	if (own->known) {
 		tg_out_put(out, i, JOB_MEMORY, own->memory_bytes);
 		tg_out_put(out, i, JOB_UTIL, own->util_pct);
@@ -259,11 +264,15 @@ static void read_gpu(void *state, struct tg_env *env, struct tg_out *out)
 	if (tg_helper_is_free(&g->helper))
 		tg_helper_ask(&g->helper, env, "?", 1, TG_GPU_RECORDS);
 	if (g->helper.fd < 0) {
-		g->n = g->n_new = 0;
+		g->now.n = g->next.n = 0;
+		g->fresh = false;
 		g->visible_to = -1;
 	}
+	if (!g->fresh)
+		return;
+	g->fresh = false;
 	look_at_root(g, env);
-	for (size_t k = 0; k < g->n; k++)
+	for (size_t k = 0; k < g->now.n; k++)
 		put_device(g, k, out);
 }
 
@@ -281,6 +290,7 @@ const struct tg_source tg_source_gpu = {
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
 	.period_ns = 100 * TG_NS_PER_MS,
+	.late_ns = TG_HELPER_LATE_NS,
 	.instances = true,
 	.edge = true,
 	.open = open_gpu,

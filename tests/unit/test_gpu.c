@@ -95,15 +95,14 @@ static int64_t gpu(const struct gpus *g, const char *metric, const char *instanc
 	return column(&g->r, name, instance);
 }
 
-/* Read until that value is there, or is missing, or a note says that. False: it never was. */
-static bool wait_for(struct gpus *g, const char *metric, bool there, const char *said)
+/* Read until that value is there, or a note says that. False: it never was. */
+static bool wait_for(struct gpus *g, const char *metric, const char *said)
 {
 	int64_t until = tg_mono_ns() + WAIT_NS;
 
 	while (tg_mono_ns() < until) {
 		tg_sampler_read(g->s, 0, &g->r);
-		if (said ? strstr(g->notes, said) != NULL
-			 : (gpu(g, metric, "GPU0") != TG_MISSING) == there)
+		if (said ? strstr(g->notes, said) != NULL : gpu(g, metric, "GPU0") != TG_MISSING)
 			return true;
 		usleep(5000);
 	}
@@ -123,7 +122,7 @@ static void test_values(void)
 		struct gpus g;
 
 		begin(&g, age, "", "CUDA_VISIBLE_DEVICES=0", 0);
-		T_OK(wait_for(&g, "pcie_tx_bytes_per_s", true, NULL));
+		T_OK(wait_for(&g, "pcie_tx_bytes_per_s", NULL));
 		IS("util_pct", "GPU0", 73);
 		IS("memory_busy_pct", "GPU0", 36);
 		IS("memory_used_bytes", "GPU0", 10 * GIB);
@@ -160,7 +159,7 @@ static void test_unknown_memory(void)
 	struct gpus g;
 
 	begin(&g, 3, "no memory", "CUDA_VISIBLE_DEVICES=NoDevFiles", 0);
-	T_OK(wait_for(&g, "job_util_pct", true, NULL));
+	T_OK(wait_for(&g, "job_util_pct", NULL));
 	IS("job_memory_bytes", "GPU0", TG_MISSING);
 	IS("job_util_pct", "GPU0", 60);
 	IS("in_job", "GPU0", 1); /* it is there all the same */
@@ -184,7 +183,7 @@ static void test_namespace(void)
 	T_EQ_I(tg_sampler_new(&s, &options, NULL), 0);
 	close(options.root_fd);
 	g.s = s;
-	T_OK(wait_for(&g, "util_pct", true, NULL));
+	T_OK(wait_for(&g, "util_pct", NULL));
 	IS("util_pct", "GPU0", 73);
 	IS("job_memory_bytes", "GPU0", TG_MISSING);
 	IS("job_memory_bytes", "GPU1", TG_MISSING);
@@ -198,7 +197,7 @@ static void test_mig(void)
 	struct gpus g;
 
 	begin(&g, 3, "mig", "CUDA_VISIBLE_DEVICES=MIG-dddd", 0);
-	T_OK(wait_for(&g, "power_w", true, NULL));
+	T_OK(wait_for(&g, "power_w", NULL));
 	IS("util_pct", "GPU0", TG_MISSING);
 	IS("memory_busy_pct", "GPU0", TG_MISSING);
 	IS("job_memory_bytes", "GPU0", TG_MISSING);
@@ -221,17 +220,16 @@ static void test_refused(void)
 	struct gpus g;
 
 	begin(&g, 3, "no driver", "", 0);
-	T_OK(wait_for(
-		&g, "", false, "Values of gpu are missing: the NVIDIA driver is not loaded\n"));
+	T_OK(wait_for(&g, "", "Values of gpu are missing: the NVIDIA driver is not loaded\n"));
 	tg_sampler_read(g.s, 0, &g.r);
 	T_EQ_I(g.starts, 1);
 	end(&g);
 	begin(&g, 3, "denied", "", 0);
-	T_OK(wait_for(&g, "", false, "the driver denies access to its 2 GPUs\n"));
+	T_OK(wait_for(&g, "", "the driver denies access to its 2 GPUs\n"));
 	T_OK(!has_column(&g.r, "gpu.util_pct", "GPU0"));
 	end(&g);
 	begin(&g, 9, "", "", 0);
-	T_OK(wait_for(&g, "", false, "the driver's library cannot be loaded: "));
+	T_OK(wait_for(&g, "", "the driver's library cannot be loaded: "));
 	end(&g);
 }
 
@@ -265,9 +263,10 @@ static void test_hang(void)
 	pid_t pid;
 
 	begin(&g, 3, "hang", "", 0);
-	T_OK(wait_for(&g, "util_pct", true, NULL));
-	T_OK(wait_for(&g, "util_pct", false, NULL));
-	T_OK(strstr(g.notes, "Values of gpu are missing: the driver does not answer; another try"));
+	T_OK(wait_for(&g, "util_pct", NULL));
+	T_OK(wait_for(
+		&g, "", "Values of gpu are missing: the driver does not answer; another try"));
+	IS("util_pct", "GPU0", TG_MISSING);
 	T_OK(column(&g.r, "tree.processes", "") == 1);
 	pid = pid_in_file(&g);
 	until = tg_mono_ns() + WAIT_NS;
@@ -284,10 +283,12 @@ static void test_crash(void)
 	struct gpus g;
 
 	begin(&g, 3, "crash", "", 0);
-	T_OK(wait_for(&g, "util_pct", true, NULL));
-	T_OK(wait_for(&g, "util_pct", false, NULL));
-	T_OK(strstr(g.notes, "the process that asks the driver has died; another try follows"));
-	T_OK(wait_for(&g, "util_pct", true, NULL));
+	T_OK(wait_for(&g, "util_pct", NULL));
+	T_OK(wait_for(&g, "",
+		"Values of gpu are missing: the process that asks the driver has died; another "
+		"try"));
+	IS("util_pct", "GPU0", TG_MISSING);
+	T_OK(wait_for(&g, "util_pct", NULL));
 	T_EQ_I(g.starts, 2);
 	again = strstr(strstr(g.notes, "GPU1 is"), "GPU0 is");
 	T_OK(!again);
@@ -331,6 +332,51 @@ static void test_nonsense(void)
 		end(&g);
 		close(pair[1]);
 	}
+}
+
+static void say(int fd, struct tg_gpu_record *r, enum tg_gpu_kind kind, int64_t mj)
+{
+	r->magic = TG_GPU_MAGIC;
+	r->kind = (uint16_t)kind;
+	if (kind == TG_GPU_DEVICE) {
+		strncpy(r->of.name, "GPU0", sizeof(r->of.name) - 1);
+		r->of.parent = -1;
+		r->of.value[TG_GPU_ENERGY_MJ] = mj;
+	}
+	T_EQ_I(send(fd, r, sizeof(*r), MSG_NOSIGNAL), (ssize_t)sizeof(*r));
+}
+
+/* A driver that takes its time: what a round says is put once, when all of it has come. */
+static void test_once(void)
+{
+	static const unsigned flags[] = { 0, TG_READ_EDGE, TG_READ_REFRESH };
+	struct tg_gpu_record r = { 0 };
+	struct gpus g;
+	int pair[2];
+
+	T_EQ_I(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+	begin(&g, 3, "", "", pair[0]);
+	tg_sampler_read(g.s, 0, &g.r);
+	for (int round = 1; round <= 3; round++) {
+		say(pair[1], &r, TG_GPU_DEVICE, round);
+		for (size_t i = 0; i < TG_ARRAY_SIZE(flags); i++) {
+			tg_sampler_read(g.s, flags[i], &g.r);
+			IS("energy_j", "GPU0", TG_MISSING);
+		}
+		say(pair[1], &r, TG_GPU_DONE, 0);
+		tg_sampler_read(g.s, flags[round - 1], &g.r);
+		IS("energy_j", "GPU0", round);
+		for (size_t i = 0; i < TG_ARRAY_SIZE(flags); i++) {
+			tg_sampler_read(g.s, flags[i], &g.r);
+			IS("energy_j", "GPU0", TG_MISSING);
+		}
+	}
+	T_OK(!strstr(g.notes, "missing"));
+	for (size_t i = 0; i < g.r.n; i++) /* late is no gap */
+		if (!strncmp(g.r.column[i].metric->name, "gpu.", 4))
+			T_OK(g.r.column[i].period_ns * 3 > 4 * TG_NS_PER_S);
+	end(&g);
+	close(pair[1]);
 }
 
 static const struct tg_gpu_device cuda[] = {
@@ -422,6 +468,7 @@ int main(void)
 	test_mig();
 	test_refused();
 	test_nonsense();
+	test_once();
 	test_crash();
 	test_hang();
 	return t_done();

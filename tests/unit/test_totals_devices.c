@@ -60,8 +60,16 @@ struct device {
 	int64_t in_job, util[2], own[2], used[2];
 };
 
-/* Ten seconds of these, with a cell in the middle: 2.5 s of either half. */
-static void gpus(const struct device *device, size_t n, double util, double memory)
+/* When a driver did not answer, how late is no gap, and the cell. */
+struct rounds {
+	int from, to; /* ticks; 0: it always did */
+	int64_t late_ns;
+	double begin_s, end_s;
+};
+
+/* Ten seconds of these. */
+static void gpus_of(const struct rounds *rounds, const struct device *device, size_t n, double util,
+	double memory)
 {
 	static const struct tg_metric of[] = {
 		{ "gpu.in_job", "count", TG_GAUGE, TG_SCOPE_JOB, 0, NULL },
@@ -83,6 +91,7 @@ static void gpus(const struct device *device, size_t n, double util, double memo
 		exit(1);
 	for (size_t i = 0; i < n * OF; i++) {
 		columns[i].metric = &of[i % OF];
+		columns[i].period_ns = rounds->late_ns;
 		snprintf(columns[i].instance, sizeof(columns[i].instance), "%s",
 			device[i / OF].name);
 	}
@@ -100,12 +109,14 @@ static void gpus(const struct device *device, size_t n, double util, double memo
 			row[i * OF + 2] = d->own[half];
 			row[i * OF + 3] = d->used[half];
 		}
+		for (size_t i = 0; i < n * OF && tick > rounds->from && tick < rounds->to; i++)
+			row[i] = TG_MISSING;
 		tg_block_add(b, RUN_T0 + tick * 100 * TG_NS_PER_MS, row);
 	}
 	tg_writer_block(w, b);
 	tg_block_free(b);
-	run_begin(w, 1, 2.5, "\"count\":1");
-	run_end(w, 1, 7.5, "ok");
+	run_begin(w, 1, rounds->begin_s, "\"count\":1");
+	run_end(w, 1, rounds->end_s, "ok");
 	tg_writer_finish(w);
 	if (!T_OK(tg_recording_open(&r, path, &err) == 0))
 		exit(1);
@@ -119,6 +130,12 @@ static void gpus(const struct device *device, size_t n, double util, double memo
 	else
 		T_NEAR(t.gpu_mem_peak_bytes, memory, 1e-6);
 	tg_recording_close(r);
+}
+
+/* With a cell in the middle: 2.5 s of either half. */
+static void gpus(const struct device *device, size_t n, double util, double memory)
+{
+	gpus_of(&(struct rounds){ 0, 0, 0, 2.5, 7.5 }, device, n, util, memory);
 }
 
 #define M TG_MISSING
@@ -147,6 +164,19 @@ static void test_gpus(void)
 	gpus((struct device[]){ whole, part, not }, 3, NAN, 70);
 }
 
+/* A driver that takes its time: what is between is the line, also in a cell that is shorter. */
+static void test_rounds(void)
+{
+	static const struct device d[] = { { "GPU0", 1, { 20, 80 }, { 100, 300 }, { 500, 700 } },
+		{ "GPU1", 1, { 40, 0 }, { 250, 10 }, { 300, 60 } } };
+
+	const int64_t late_ns = TG_NS_PER_S * 5 / 3;
+
+	gpus_of(&(struct rounds){ 30, 70, late_ns, 2.5, 9 }, d, 1, 370 / 6.5, 300);
+	gpus_of(&(struct rounds){ 30, 70, 0, 2.5, 9 }, d, 1, 68, 300); /* a gap */
+	gpus_of(&(struct rounds){ 30, 70, late_ns, 3.2, 3.3 }, d, 2, 30.6, 348);
+}
+
 int main(void)
 {
 	struct tg_recording *r = load(true);
@@ -164,6 +194,7 @@ int main(void)
 	T_OK(isnan(t.nfs_read_bytes) && isnan(t.nfs_write_bytes));
 	tg_recording_close(r);
 	test_gpus();
+	test_rounds();
 	unlink(run_path("run.tacho"));
 	rmdir(run_dir());
 	return t_done();
