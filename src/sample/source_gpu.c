@@ -134,9 +134,19 @@ static void tell_devices(struct gpu *g, const struct tg_env *env)
 	}
 }
 
+/* Parts of a device may be made anew: others then, and yet as many, of the same numbers. */
+static bool are_same(const struct round *a, const struct round *b)
+{
+	bool same = a->n == b->n;
+
+	for (size_t i = 0; same && i < a->n; i++)
+		same = !strcmp(a->device[i].uuid, b->device[i].uuid);
+	return same;
+}
+
 static void take_round(struct gpu *g, struct tg_env *env, const struct tg_gpu_record *r)
 {
-	if (g->now.n != g->next.n)
+	if (!are_same(&g->now, &g->next))
 		g->visible_to = -1;
 	g->now = g->next;
 	g->next.n = 0;

@@ -346,6 +346,29 @@ static void say(int fd, struct tg_gpu_record *r, enum tg_gpu_kind kind, int64_t 
 	T_EQ_I(send(fd, r, sizeof(*r), MSG_NOSIGNAL), (ssize_t)sizeof(*r));
 }
 
+/* report 28: parts that were made anew are not those that the job was shown, of whatever number */
+static void test_other_parts(void)
+{
+	static const char *const parts[] = { "MIG-a", "MIG-b", "MIG-a" };
+	struct gpus g;
+	int pair[2];
+
+	T_EQ_I(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+	begin(&g, 3, "", "CUDA_VISIBLE_DEVICES=MIG-a", pair[0]);
+	for (size_t i = 0; i < TG_ARRAY_SIZE(parts); i++) {
+		struct tg_gpu_record r = { 0 };
+
+		tg_sampler_read(g.s, 0, &g.r);
+		strncpy(r.of.uuid, parts[i], sizeof(r.of.uuid) - 1);
+		say(pair[1], &r, TG_GPU_DEVICE, 0);
+		say(pair[1], &r, TG_GPU_DONE, 0);
+		tg_sampler_read(g.s, 0, &g.r);
+		IS("in_job", "GPU0", !strcmp(parts[i], "MIG-a"));
+	}
+	end(&g);
+	close(pair[1]);
+}
+
 /* A driver that takes its time: what a round says is put once, when all of it has come. */
 static void test_once(void)
 {
@@ -469,6 +492,7 @@ int main(void)
 	test_refused();
 	test_nonsense();
 	test_once();
+	test_other_parts();
 	test_crash();
 	test_hang();
 	return t_done();
