@@ -665,45 +665,6 @@ static void test_leaving(bool shown_at_once, bool waited)
 	copy_remove(&c);
 }
 
-static void just_stop(void)
-{
-	stop();
-}
-
-/* The script that makes such trees, on this machine: readable like the others, and nameless. */
-static void test_capture(void)
-{
-	struct child c = start(just_stop);
-	struct copy to = { "/tmp/tg-fixture-XXXXXX" };
-	struct tg_sampler *s, *live = live_sampler(c.pid);
-	struct tg_reading r, now;
-	char command[700];
-
-	T_OK(mkdtemp(to.folder) != NULL);
-	snprintf(command, sizeof(command), "sh '%s/capture_fixture.sh' %d '%s' >/dev/null", t_dir(),
-		c.pid, to.folder);
-	T_EQ_I(system(command), 0);
-	s = sampler_at(to.folder, c.pid);
-	tg_sampler_read(s, TG_READ_REFRESH, &r);
-	tg_sampler_read(live, TG_READ_REFRESH, &now);
-	VALUE("tree.processes", "", 1);
-	VALUE("tree.vms_bytes", "", column(&now, "tree.vms_bytes", ""));
-	VALUE("node.cores", "", column(&now, "node.cores", ""));
-	VALUE("node.mem_total_bytes", "", column(&now, "node.mem_total_bytes", ""));
-	VALUE("root.write_ops", "", column(&now, "root.write_ops", ""));
-	VALUE("cgroup.memory_limit_bytes", "", column(&now, "cgroup.memory_limit_bytes", ""));
-	T_EQ_I(has_column(&r, "cgroup.memory_bytes", ""),
-		has_column(&now, "cgroup.memory_bytes", ""));
-	T_EQ_I(column(&r, "cgroup.memory_bytes", "") == TG_MISSING,
-		column(&now, "cgroup.memory_bytes", "") == TG_MISSING);
-	snprintf(command, sizeof(command), "grep -rq sample_fix '%s'", to.folder);
-	T_OK(system(command) != 0);
-	tg_sampler_free(s);
-	tg_sampler_free(live);
-	finish(&c);
-	copy_remove(&to);
-}
-
 static void test_declarations(void)
 {
 	static const char *const unit[] = { "ns", "bytes", "ops", "count", "pct", "W", "J", "C",
@@ -771,7 +732,6 @@ int main(void)
 	test_truncated("container_v2", 100, "sys/fs/cgroup/memory.events");
 	test_truncated(
 		"batch_v1", 200, "sys/fs/cgroup/memory/slurm/job_7/step_0/memory.usage_in_bytes");
-	test_capture();
 	test_declarations();
 	return t_done();
 }
