@@ -70,14 +70,14 @@ void tg_facts_sources(struct tg_facts *f, const struct tg_sampler *sampler,
 	size_t n = tg_sampler_costs(sampler, cost, TG_FACTS_SOURCES);
 
 	for (size_t i = 0; i < TG_MIN(n, TG_ARRAY_SIZE(cost)); i++) {
-		int64_t said = f->period_ns[i], now = cost[i].period_ns;
+		/* what it is meant to be is in the table */
+		int64_t said = f->period_ns[i] ? f->period_ns[i] : cost[i].nominal_ns;
+		int64_t now = cost[i].period_ns;
 		struct tg_jw *w;
 
-		if (!cost[i].readings || (!end && said && now <= 2 * said && said <= 2 * now))
+		if (!cost[i].readings || (!end && now <= 2 * said && said <= 2 * now))
 			continue;
 		f->period_ns[i] = now;
-		if (!end && !said)
-			continue; /* as it is meant to be: that is in the table */
 		w = tg_events_open(events, "source", now_ns);
 		tg_jw_kstr(w, "name", cost[i].name);
 		tg_jw_kint(w, "period_ns", now);

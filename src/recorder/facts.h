@@ -16,7 +16,7 @@ struct tg_facts {
 	enum tg_means means;
 	char means_why[160];
 	bool means_said;
-	int64_t period_ns[TG_FACTS_SOURCES]; /* of each source, as said last */
+	int64_t period_ns[TG_FACTS_SOURCES]; /* of each source, as said last; 0: not yet */
 };
 
 void tg_facts_init(struct tg_facts *f);
@@ -26,8 +26,9 @@ void tg_facts_limits(
 	struct tg_facts *f, struct tg_sampler *sampler, struct tg_events *events, int64_t now_ns);
 
 /*
- * Say of each source how often it is read now, if that has become another matter; at the end of all
- * also how often it was, and what CPU time that took.
+ * Say of each source how often it is read now, if that is another matter than what was said last,
+ * or at first than what its columns say; at the end of all also how often it was, and what CPU time
+ * that took.
  */
 void tg_facts_sources(struct tg_facts *f, const struct tg_sampler *sampler,
 	struct tg_events *events, bool end, int64_t now_ns);

@@ -270,6 +270,7 @@ size_t tg_sampler_costs(const struct tg_sampler *s, struct tg_source_cost *cost,
 	for (size_t i = 0; i < tg_source_count && i < cap; i++) {
 		cost[i] = s->source[i].cost;
 		cost[i].name = tg_source_list[i]->name;
+		cost[i].nominal_ns = tg_source_list[i]->period_ns;
 		/* a helper's answers are listened for more often than it is asked */
 		cost[i].period_ns = TG_MAX(s->source[i].period_ns, tg_source_list[i]->period_ns);
 	}

@@ -146,6 +146,7 @@ struct tg_source_cost {
 	const char *name;
 	int64_t readings, cpu_ns;
 	int64_t period_ns;
+	int64_t nominal_ns; /* how often it is meant to be read, as its columns say */
 };
 size_t tg_sampler_costs(const struct tg_sampler *s, struct tg_source_cost *cost, size_t cap);
 

@@ -6,6 +6,7 @@
 
 #include "sample_util.h"
 
+#include "recorder/facts.h"
 #include "sample/sampler_private.h"
 
 #include "base/buf.h"
@@ -158,6 +159,34 @@ static void test_dear(void)
 	tg_sampler_free(s);
 }
 
+/* How often it is read is said where that is not what its columns say, also from the start. */
+static void test_dear_said(void)
+{
+	struct tg_sampler *s = live_sampler(getpid());
+	struct opened *o = &s->source[source_number("node_memory")];
+	struct tg_events events = { .lines = TG_BUF_INIT };
+	struct tg_facts facts;
+	struct tg_reading r;
+
+	tg_facts_init(&facts);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	for (size_t i = 0; i < tg_source_count; i++)
+		s->source[i].period_ns = tg_source_list[i]->period_ns;
+	o->period_ns = 30 * TG_NS_PER_S;
+	tg_facts_sources(&facts, s, &events, false, 7);
+	T_EQ_S(events.lines.data, "{\"ev\":\"source\",\"t\":7,\"name\":\"node_memory\","
+				  "\"period_ns\":30000000000}\n");
+	tg_buf_clear(&events.lines);
+	o->period_ns = 20 * TG_NS_PER_S; /* that is about the same */
+	tg_facts_sources(&facts, s, &events, false, 8);
+	T_EQ_I(events.lines.len, 0);
+	o->period_ns = TG_NS_PER_S / 10;
+	tg_facts_sources(&facts, s, &events, false, 9);
+	T_OK(strstr(events.lines.data, "\"period_ns\":100000000}") != NULL);
+	tg_buf_release(&events.lines);
+	tg_sampler_free(s);
+}
+
 /* pitfall 18: a look at shares is dear and seldom; what comes with it is as often as is said */
 static void test_period_of_memory(void)
 {
@@ -223,6 +252,7 @@ int main(void)
 	test_tiers();
 	test_order();
 	test_dear();
+	test_dear_said();
 	test_period_of_memory();
 	test_refresh_of_idlers();
 	test_shares_of_idlers();
