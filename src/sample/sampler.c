@@ -13,6 +13,10 @@
 #define REFRESH_NS TG_NS_PER_S /* how often who reads asks for a refresh */
 #define LISTEN_NS  (TG_NS_PER_S / 10)
 
+#define EDGE_TRIES   3
+#define EDGE_WAIT_NS (300 * TG_NS_PER_US) /* a total with such a row at its edge is called exact   \
+					   */
+
 /* All instances of all sources, one behind the other. */
 static void lay_out(struct tg_sampler *s)
 {
@@ -181,15 +185,14 @@ static int64_t read_source(struct tg_sampler *s, struct opened *o, int64_t befor
 	return after;
 }
 
-void tg_sampler_read(struct tg_sampler *s, unsigned flags, struct tg_reading *reading)
+/* Read what is due. Returns for how long we had to wait meanwhile, as for a core. */
+static int64_t read_sources(struct tg_sampler *s)
 {
-	int64_t cpu_ns = tg_thread_ns();
+	int64_t begin_ns = tg_thread_ns(), cpu_ns = begin_ns;
 	bool changed = false;
-	size_t n = 0;
 
-	s->env.flags = flags;
 	s->env.stat_read = false;
-	reading->t_ns = s->env.t_ns = tg_mono_ns();
+	s->env.t_ns = tg_mono_ns();
 	for (size_t i = 0; i < tg_source_count; i++) {
 		struct opened *o = &s->source[i];
 		size_t values = o->out.n_instances * o->out.source->n_metrics;
@@ -203,6 +206,32 @@ void tg_sampler_read(struct tg_sampler *s, unsigned flags, struct tg_reading *re
 	}
 	if (changed)
 		lay_out(s);
+	return tg_mono_ns() - s->env.t_ns - (cpu_ns - begin_ns);
+}
+
+/*
+ * A row at an edge has what was used up to there. If we were made to wait in the middle of it, it
+ * may have what was used since, so it is taken again; and at last it is said to be of when it was
+ * complete, not of when it was begun.
+ */
+static void read_edge(struct tg_sampler *s)
+{
+	for (int i = 0; i < EDGE_TRIES; i++)
+		if (read_sources(s) <= EDGE_WAIT_NS)
+			return;
+	s->env.t_ns = tg_mono_ns();
+}
+
+void tg_sampler_read(struct tg_sampler *s, unsigned flags, struct tg_reading *reading)
+{
+	size_t n = 0;
+
+	s->env.flags = flags;
+	if (flags & TG_READ_EDGE)
+		read_edge(s);
+	else
+		read_sources(s);
+	reading->t_ns = s->env.t_ns;
 	if (flags & TG_READ_REFRESH)
 		tg_oom_look(&s->oom, &s->env, reading->t_ns);
 	for (size_t i = 0; i < tg_source_count; i++) {

@@ -85,7 +85,8 @@ void tg_sampler_set_root(struct tg_sampler *s, pid_t root);
 
 /* One reading. Borrowed memory, valid until the next call on the sampler. */
 struct tg_reading {
-	int64_t t_ns; /* CLOCK_MONOTONIC, taken as the tree total is read */
+	/* CLOCK_MONOTONIC, taken as the tree total is read; at an edge nothing in it is of later */
+	int64_t t_ns;
 	const struct tg_column *column;
 	const int64_t *value; /* TG_MISSING where there is none: unknown, denied, or no base yet */
 	size_t n;

@@ -5,6 +5,10 @@
  */
 #include "tap.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
 #include "sample_tree.h"
 
 #include "base/mem.h"
@@ -366,6 +370,56 @@ static void test_steps_back(void)
 	copy_remove(&c);
 }
 
+struct late {
+	char path[128];
+	int64_t first_ns;
+	_Atomic bool done;
+};
+
+/* Who reads the FIFO waits for us, the first time long. */
+static void *let_read(void *arg)
+{
+	struct late *l = arg;
+
+	nanosleep(&(struct timespec){ .tv_nsec = 50 * TG_NS_PER_MS }, NULL);
+	l->first_ns = tg_mono_ns();
+	while (!atomic_load(&l->done)) {
+		int fd = open(l->path, O_WRONLY | O_CLOEXEC);
+
+		if (fd >= 0)
+			close(fd);
+		sched_yield();
+	}
+	return NULL;
+}
+
+/* A row at an edge that waited in its middle is taken again: it may have what came since. */
+static void test_late_edge(void)
+{
+	struct copy c = copy_of("container_v2");
+	struct tg_sampler *s = sampler_at(c.folder, 100);
+	struct late l = { .done = false };
+	struct tg_reading r;
+	pthread_t thread;
+	int fd;
+
+	tg_sampler_read(s, 0, &r);
+	snprintf(l.path, sizeof(l.path), "%s/proc/100/io", c.folder);
+	T_EQ_I(unlink(l.path), 0);
+	T_EQ_I(mkfifo(l.path, 0600), 0);
+	T_EQ_I(pthread_create(&thread, NULL, let_read, &l), 0);
+	tg_sampler_free(s); /* it has the file open that was there */
+	s = sampler_at(c.folder, 100);
+	tg_sampler_read(s, TG_READ_EDGE, &r);
+	T_OK(l.first_ns > 0 && r.t_ns >= l.first_ns);
+	atomic_store(&l.done, true);
+	fd = open(l.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	pthread_join(thread, NULL);
+	close(fd);
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
 static void count_note(void *ctx, int64_t t_ns, const char *text)
 {
 	int *notes = ctx;
@@ -708,6 +762,7 @@ int main(void)
 	test_root();
 	test_steps_back();
 	test_too_many();
+	test_late_edge();
 	test_hooks();
 	test_reuse();
 	test_hanging();
