@@ -5,7 +5,8 @@
  *
  * Asked once a second: clients that are known by the descriptor where they were found, and for
  * new ones a share of all descriptors of the tree. A counter that falls for a moment, as they may,
- * is waited for. What answers are drivers, which may hang: see apart.h.
+ * is waited for, and what a client had is kept, so that its past does not count again when it is
+ * found again, as that of a process which hung. What answers are drivers: see apart.h.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -23,7 +24,7 @@
 #define CLIENTS_MAX 4096
 #define TOTALS_MAX  1024
 #define LINKS_MAX   2000 /* looked at in one reading */
-#define FORGET_NS   (60 * TG_NS_PER_S) /* a client that was closed, or is hard to find */
+#define LOST_NS     (60 * TG_NS_PER_S) /* a client that was closed, or is hard to find */
 
 enum { ENGINE, MEMORY };
 
@@ -104,6 +105,21 @@ static void add(struct drm *d, size_t metric, const char *pdev, const char *part
 		t->sum = INT64_MAX;
 }
 
+/* Room for another one; of too many the one that was not read for longest makes it. */
+static struct client *add_client(struct drm *d)
+{
+	struct client *oldest = d->client;
+
+	if (d->n < CLIENTS_MAX) {
+		TG_GROW(d->client, d->n + 1, d->cap);
+		return &d->client[d->n++];
+	}
+	for (size_t i = 1; i < d->n; i++)
+		if (d->client[i].read_ns < oldest->read_ns)
+			oldest = &d->client[i];
+	return oldest->read_ns < d->now_ns ? oldest : NULL;
+}
+
 static struct client *find(struct drm *d, const char *pdev, int64_t id)
 {
 	struct client *c;
@@ -111,10 +127,9 @@ static struct client *find(struct drm *d, const char *pdev, int64_t id)
 	for (size_t i = 0; i < d->n; i++)
 		if (d->client[i].id == id && !strcmp(d->client[i].pdev, pdev))
 			return &d->client[i];
-	if (d->n == CLIENTS_MAX)
+	c = add_client(d);
+	if (!c)
 		return NULL;
-	TG_GROW(d->client, d->n + 1, d->cap);
-	c = &d->client[d->n++];
 	c->id = id;
 	memcpy(c->pdev, pdev, sizeof(c->pdev));
 	c->read_ns = 0;
@@ -266,12 +281,14 @@ static void list_processes(struct drm *d)
 		tg_tree_each(d->env->tree, add_process, d);
 }
 
-static bool readable(const struct drm *d, pid_t pid)
+/* Whether to look where it was: not in a process that is gone or hangs, and not for ever. */
+static bool is_there(const struct drm *d, const struct client *c)
 {
-	for (size_t i = 0; i < d->n_pids; i++)
-		if (d->pid[i] == pid)
-			return true;
-	return false;
+	bool there = false;
+
+	for (size_t i = 0; i < d->n_pids && c->read_ns > d->now_ns - LOST_NS; i++)
+		there |= d->pid[i] == c->pid;
+	return there;
 }
 
 static void put_all(struct drm *d, struct tg_out *out)
@@ -289,16 +306,6 @@ static void put_all(struct drm *d, struct tg_out *out)
 	}
 }
 
-static void forget_old(struct drm *d)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < d->n; i++)
-		if (d->client[i].read_ns > d->now_ns - FORGET_NS)
-			d->client[n++] = d->client[i];
-	d->n = n;
-}
-
 static void read_drm(void *state, struct tg_env *env, struct tg_out *out)
 {
 	struct drm *d = state;
@@ -307,13 +314,12 @@ static void read_drm(void *state, struct tg_env *env, struct tg_out *out)
 		d->n = d->n_totals = d->next = 0;
 	d->root = env->root;
 	d->env = env;
-	d->now_ns = tg_mono_ns();
+	d->now_ns = env->t_ns;
 	list_processes(d);
 	for (size_t i = 0; i < d->n; i++)
-		if (readable(d, d->client[i].pid))
+		if (is_there(d, &d->client[i]))
 			take_file(d, d->client[i].pid, d->client[i].fd);
 	search(d);
-	forget_old(d);
 	put_all(d, out);
 }
 

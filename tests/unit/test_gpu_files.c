@@ -17,6 +17,8 @@
 
 #include "base/mem.h"
 
+extern const struct tg_source tg_source_drm;
+
 #define AMD    "0000:03:00.0"
 #define INTEL  "0000:00:02.0"
 #define INTEL2 "0000:04:00.0"
@@ -140,6 +142,61 @@ static void test_regress(void)
 	MISSING("drm.memory_bytes", INTEL " system0");
 	VALUE("drm.memory_bytes", AMD " gtt", 10 << 20);
 	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
+static int64_t read_at(
+	void *drm, struct tg_env *env, struct tg_out *out, int64_t t_ns, const char *name)
+{
+	env->t_ns = t_ns;
+	for (size_t k = 0; k < out->n_instances * out->source->n_metrics; k++)
+		out->value[k] = TG_MISSING;
+	tg_source_drm.read(drm, env, out);
+	return out->value[tg_out_instance(out, name) * out->source->n_metrics];
+}
+
+/* pitfall 34: what a client had does not count twice when it is found again after a long time, and
+ * of too many clients the old ones make room */
+static void test_found_again(void)
+{
+	static const int32_t pid = 702;
+	const struct tg_pids all = { &pid, 1, false }, none = { NULL, 0, true };
+	struct copy c = copy_of("amd");
+	struct tg_text text;
+	struct tg_env env = { .root = 702, .text = &text, .stat_fd = -1 };
+	struct tg_out out = { .source = &tg_source_drm };
+	int64_t ns = INT64_C(25662044495), t_ns = 1000 * TG_NS_PER_S;
+	char why[160], file[200];
+	void *drm;
+
+	tg_text_init(&text);
+	env.root_fd = open(c.folder, O_RDONLY | O_DIRECTORY);
+	T_EQ_I(tg_source_drm.open(&env, &drm, why, sizeof(why)), 0);
+	for (int i = 0; i < 5; i++) { /* it hangs now and then */
+		env.pids = i % 2 ? &none : &all;
+		t_ns += 100 * TG_NS_PER_S;
+		T_EQ_I(read_at(drm, &env, &out, t_ns, INTEL " render"), ns);
+	}
+	edit(&c, "proc/702/fdinfo/4", "25662044495 ns", "25662044500 ns");
+	T_EQ_I(read_at(drm, &env, &out, ++t_ns, INTEL " render"), ns += 5);
+	for (int i = 0; i < 5000; i++) { /* more than are remembered */
+		int len = snprintf(file, sizeof(file),
+			"drm-driver:\ti915\ndrm-pdev:\t" INTEL "\ndrm-client-id:\t%d\n"
+			"drm-engine-render:\t1 ns\n",
+			1000 + i);
+
+		put_file(&c, "proc/702/fdinfo/4", file, (size_t)len);
+		t_ns += 100 * TG_NS_PER_S;
+		if (read_at(drm, &env, &out, t_ns, INTEL " render") != ++ns)
+			break;
+	}
+	T_EQ_I(read_at(drm, &env, &out, ++t_ns, INTEL " render"), INT64_C(25662044500) + 5000);
+	tg_source_drm.close(drm);
+	free(out.instance);
+	free(out.value);
+	free(out.is_column);
+	close(env.root_fd);
+	tg_text_release(&text);
 	copy_remove(&c);
 }
 
@@ -393,6 +450,7 @@ int main(void)
 	test_clients();
 	test_cycles();
 	test_regress();
+	test_found_again();
 	test_root_changes();
 	test_apart();
 	test_apart_hung();
