@@ -69,10 +69,10 @@ static void list_metric(const struct tg_source_row *s, size_t k, size_t width, s
 		tg_fmt_seconds(&resolution, (double)here->resolution_ns / 1e9);
 	else
 		tg_buf_adds(&resolution, "any rate");
-	/* why a whole source is not here is said once, above */
+	/* why a whole source is not here, or has nothing now, is said once, above */
 	if (here->available)
 		tg_buf_adds(&what, m->help ? m->help : "");
-	if (here->why[0] && s->available)
+	if (here->why[0] && s->available && !(s->why && !strcmp(here->why, s->why)))
 		tg_buf_addf(&what, here->available ? " (%s)" : "not here: %s", here->why);
 	tg_buf_adds(out, "  ");
 	tg_fmt_left(out, m->name, width);

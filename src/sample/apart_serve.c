@@ -73,7 +73,7 @@ static void answer(int fd, struct tg_env *env, const struct tg_source *source)
 		source->close(state);
 	free(out.instance);
 	free(out.value);
-	free(out.is_column);
+	free(out.was_put);
 }
 
 void tg_apart_serve(int fd, int root_fd)

@@ -140,8 +140,8 @@ void tg_out_put(struct tg_out *out, size_t instance, size_t metric, int64_t valu
 	if (value < 0) /* missing, or nonsense */
 		return;
 	out->value[at] = value;
-	out->changed |= !out->is_column[at];
-	out->is_column[at] = true;
+	out->changed |= !tg_out_is_column(out, at);
+	out->was_put[at] = true;
 }
 
 void tg_out_add(struct tg_out *out, size_t instance, size_t metric, int64_t value)
@@ -174,11 +174,11 @@ size_t tg_out_instance(struct tg_out *out, const char *name)
 		return SIZE_MAX;
 	TG_GROW(out->instance, n + 1, out->cap_instances);
 	TG_GROW(out->value, (n + 1) * m, out->cap_values);
-	TG_GROW(out->is_column, (n + 1) * m, out->cap_is_column);
+	TG_GROW(out->was_put, (n + 1) * m, out->cap_was_put);
 	memcpy(out->instance[n], name, len + 1);
 	for (size_t k = 0; k < m; k++) {
 		out->value[n * m + k] = TG_MISSING;
-		out->is_column[n * m + k] = !out->source->instances;
+		out->was_put[n * m + k] = false;
 	}
 	out->n_instances = n + 1;
 	return n;

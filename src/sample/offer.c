@@ -10,6 +10,14 @@
 
 #include "base/mem.h"
 
+static const char nothing[] = "nothing of that kind is here now";
+
+/* Not from here: the driver is asked by a helper, which a recording starts. */
+static bool is_unasked(const struct tg_sampler *s, const struct tg_source *of)
+{
+	return !strcmp(of->name, "gpu") && !s->hooks.start_gpu;
+}
+
 size_t tg_sampler_sources(const struct tg_sampler *s, struct tg_source_info *info, size_t cap)
 {
 	for (size_t i = 0; i < tg_source_count && i < cap; i++) {
@@ -23,6 +31,9 @@ size_t tg_sampler_sources(const struct tg_sampler *s, struct tg_source_info *inf
 			.available = !s->source[i].error,
 		};
 		memcpy(info[i].why, s->source[i].why, sizeof(info[i].why));
+		if (s->source[i].cost.readings && !s->source[i].out.n_instances &&
+			!info[i].why[0] && !is_unasked(s, source))
+			memcpy(info[i].why, nothing, sizeof(nothing));
 	}
 	return tg_source_count;
 }
@@ -74,6 +85,30 @@ static const char *said_without(const struct opened *o, const char *name)
 	return o->why + sizeof(without) - 1 + n + 2;
 }
 
+/* Why no value was ever put, which open has not said. */
+static void say_lack(
+	struct tg_sampler *s, const struct opened *o, size_t metric, struct tg_metric_info *info)
+{
+	const struct tg_source *of = o->out.source;
+	const char *why = !of->instances       ? "no value now"
+			  : o->out.n_instances ? "none of them has it"
+			  : o->why[0]          ? o->why
+					       : nothing;
+
+	if (of->lacks)
+		of->lacks(&s->env, metric, info->why, sizeof(info->why));
+	if (!info->why[0])
+		snprintf(info->why, sizeof(info->why), "%s", why);
+}
+
+static bool was_put(const struct tg_out *out, size_t metric)
+{
+	for (size_t i = 0; i < out->n_instances; i++)
+		if (out->was_put[i * out->source->n_metrics + metric])
+			return true;
+	return false;
+}
+
 void tg_sampler_metric(
 	struct tg_sampler *s, size_t source, size_t metric, struct tg_metric_info *info)
 {
@@ -86,14 +121,15 @@ void tg_sampler_metric(
 	info->resolution_ns = TG_MAX(of->period_ns, tick_ns(s, m->tick ? m->tick : of->tick));
 	if (o->error) {
 		snprintf(info->why, sizeof(info->why), "%s", o->why);
-	} else if (!of->instances && o->out.value[metric] == TG_MISSING) {
+	} else if (is_unasked(s, of)) {
+		snprintf(info->why, sizeof(info->why),
+			"if the driver has it, which only a recording asks");
+	} else if (!was_put(&o->out, metric)) {
 		info->available = false;
 		if (without)
 			snprintf(info->why, sizeof(info->why), "%s", without);
-		else if (of->lacks)
-			of->lacks(&s->env, metric, info->why, sizeof(info->why));
-		if (!info->why[0])
-			snprintf(info->why, sizeof(info->why), "no value now");
+		else
+			say_lack(s, o, metric, info);
 	} else if (m->tick == TG_TICK_WHOLE && s->whole.means == TG_MEANS_PROCESSES) {
 		snprintf(info->why, sizeof(info->why),
 			"without processes that live between two readings: %s", s->whole.why);

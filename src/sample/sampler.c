@@ -29,7 +29,7 @@ static void lay_out(struct tg_sampler *s)
 		for (size_t k = 0; k < out->n_instances * m; k++) {
 			struct tg_column *column = &s->column[s->n];
 
-			if (!out->is_column[k])
+			if (!tg_out_is_column(out, k))
 				continue;
 			s->n++;
 			column->metric = &out->source->metric[k % m];
@@ -107,7 +107,7 @@ void tg_sampler_free(struct tg_sampler *s)
 		tg_apart_free(o->apart);
 		free(o->out.instance);
 		free(o->out.value);
-		free(o->out.is_column);
+		free(o->out.was_put);
 	}
 	tg_tree_free(s->env.tree);
 	tg_oom_release(&s->oom);
@@ -239,7 +239,7 @@ void tg_sampler_read(struct tg_sampler *s, unsigned flags, struct tg_reading *re
 		size_t values = out->n_instances * out->source->n_metrics;
 
 		for (size_t k = 0; k < values; k++)
-			if (out->is_column[k])
+			if (tg_out_is_column(out, k))
 				s->value[n++] = out->value[k];
 	}
 	reading->column = s->column;

@@ -158,11 +158,11 @@ struct tg_source_info {
 	const struct tg_metric *metric;
 	size_t n_metrics;
 	bool available;
-	char why[160]; /* why it is not, or "" */
+	char why[160]; /* why it is not, or what it lacks, after a reading also now; or "" */
 };
 size_t tg_sampler_sources(const struct tg_sampler *s, struct tg_source_info *info, size_t cap);
 
-/* One metric of them, as it is on this machine; after a reading, of which it tells. */
+/* One metric of them, as it is on this machine; after readings, of which it tells. */
 struct tg_metric_info {
 	int64_t resolution_ns; /* its value is as old or as coarse as that; 0: at every reading */
 	bool available; /* else `why` says why it is not */

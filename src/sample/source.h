@@ -112,13 +112,19 @@ struct tg_out {
 	char (*instance)[TG_INSTANCE_MAX];
 	size_t n_instances, cap_instances;
 	int64_t *value; /* [instance * n_metrics + metric] */
-	bool *is_column; /* the same: was one ever put? */
-	size_t cap_values, cap_is_column;
+	bool *was_put; /* the same: was one ever put? */
+	size_t cap_values, cap_was_put;
 	size_t next; /* where the next instance most likely is */
 	bool changed; /* a column was added since the sampler laid them out */
 };
 
 #define TG_INSTANCES_MAX 4096
+
+/* Whether value number `at` has a column: see `instances` of its source. */
+static inline bool tg_out_is_column(const struct tg_out *out, size_t at)
+{
+	return !out->source->instances || out->was_put[at];
+}
 
 /*
  * `metric` is the number in the source's table. Sources without instances use instance 0. What is

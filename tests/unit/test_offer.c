@@ -157,6 +157,38 @@ static void test_denied(void)
 	copy_remove(&c);
 }
 
+/* What has instances has its metrics by what was read: none of them, or not all of them. */
+static void test_instances(void)
+{
+	struct copy c = copy_of("container_v2");
+	struct tg_sampler *s;
+
+	run(&c, "echo > proc/100/mountstats");
+	s = read_at(c.folder, 100);
+	T_OK(offer_of(s, "core.busy_ns").available);
+	WHY("core.busy_ns", "");
+	T_OK(!offer_of(s, "nfs.read_bytes").available);
+	WHY("nfs.read_bytes", "no NFS mount now");
+	tg_sampler_free(s);
+	/* a driver is only asked by a recording: it is not known what it has */
+	run(&c, "mkdir -p dev && touch dev/nvidiactl && echo > proc/diskstats");
+	s = read_at(c.folder, 100);
+	T_OK(!offer_of(s, "disk.read_bytes").available);
+	WHY("disk.read_bytes", "nothing of that kind is here now");
+	T_OK(offer_of(s, "gpu.power_w").available);
+	WHY("gpu.power_w", "if the driver has it, which only a recording asks");
+	tg_sampler_free(s);
+	copy_remove(&c);
+	c = copy_of("amd");
+	run(&c, "rm -r sys/class/drm/card*/device/hwmon");
+	s = read_at(c.folder, 100);
+	T_OK(offer_of(s, "amdgpu.util_pct").available);
+	T_OK(!offer_of(s, "amdgpu.power_w").available);
+	WHY("amdgpu.power_w", "none of them has it");
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
 /* Each thing that could be allowed is told where it is in the way, and nowhere else. */
 static void test_advice(void)
 {
@@ -256,6 +288,7 @@ int main(void)
 	test_lacks();
 	test_lacks_groups();
 	test_denied();
+	test_instances();
 	test_advice();
 	if (getenv("TG_EXE")) {
 		test_command_line();
