@@ -194,7 +194,7 @@ static void test_found_again(void)
 	tg_source_drm.close(drm);
 	free(out.instance);
 	free(out.value);
-	free(out.is_column);
+	free(out.was_put);
 	close(env.root_fd);
 	tg_text_release(&text);
 	copy_remove(&c);
