@@ -5,12 +5,14 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "sample/sampler.h"
 
 #include "base/mem.h"
 
 #define SOURCES_MAX 64
+#define LOOK_NS     (3 * TG_NS_PER_S)
 
 static struct tg_metric_row *metrics_of(struct tg_sampler *s, size_t source, size_t n)
 {
@@ -43,7 +45,6 @@ int tg_cli_load_sources(struct tg_command *c)
 	struct tg_advice advice[TG_ADVICE_MAX];
 	struct tg_source_info *info;
 	struct tg_sampler *sampler;
-	struct tg_reading r;
 	size_t n;
 	int rc;
 
@@ -52,9 +53,7 @@ int tg_cli_load_sources(struct tg_command *c)
 	rc = tg_sampler_new(&sampler, &options, &c->err);
 	if (rc < 0)
 		return rc;
-	/* what has no value then is not to be had; the second has what the first began */
-	tg_sampler_read(sampler, TG_READ_REFRESH | TG_READ_ALL, &r);
-	tg_sampler_read(sampler, TG_READ_REFRESH | TG_READ_ALL, &r);
+	tg_sampler_look(sampler, LOOK_NS); /* what has no value then is not to be had */
 	info = tg_xcalloc(SOURCES_MAX, sizeof(*info));
 	n = TG_MIN(tg_sampler_sources(sampler, info, SOURCES_MAX), (size_t)SOURCES_MAX);
 	c->source = tg_xcalloc(n + 1, sizeof(*c->source));

@@ -10,6 +10,9 @@
 
 #include "base/mem.h"
 
+#define LOOK_NS (12 * TG_NS_PER_MS) /* more than is between two walks of the tree */
+#define LOOKS   10 /* so that what readings cost is known about */
+
 static const char nothing[] = "nothing of that kind is here now";
 
 /* Not from here: the driver is asked by a helper, which a recording starts. */
@@ -96,7 +99,7 @@ static void say_lack(
 					       : nothing;
 
 	if (of->lacks)
-		of->lacks(&s->env, metric, info->why, sizeof(info->why));
+		of->lacks(o->state, &s->env, metric, info->why, sizeof(info->why));
 	if (!info->why[0])
 		snprintf(info->why, sizeof(info->why), "%s", why);
 }
@@ -133,6 +136,28 @@ void tg_sampler_metric(
 	} else if (m->tick == TG_TICK_WHOLE && s->whole.means == TG_MEANS_PROCESSES) {
 		snprintf(info->why, sizeof(info->why),
 			"without processes that live between two readings: %s", s->whole.why);
+	}
+}
+
+static bool is_busy(const struct tg_sampler *s)
+{
+	for (size_t i = 0; i < tg_source_count; i++)
+		if (!s->source[i].error && tg_source_list[i]->is_busy &&
+			tg_source_list[i]->is_busy(s->source[i].state))
+			return true;
+	return false;
+}
+
+void tg_sampler_look(struct tg_sampler *s, int64_t within_ns)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_NS };
+	int64_t end_ns = tg_mono_ns() + within_ns;
+	struct tg_reading r;
+
+	tg_sampler_read(s, TG_READ_REFRESH | TG_READ_ALL, &r);
+	for (int i = 0; (i < LOOKS || is_busy(s)) && tg_mono_ns() < end_ns; i++) {
+		nanosleep(&pause, NULL);
+		tg_sampler_read(s, TG_READ_ALL | (i ? 0 : TG_READ_REFRESH), &r);
 	}
 }
 

@@ -162,6 +162,12 @@ struct tg_source_info {
 };
 size_t tg_sampler_sources(const struct tg_sampler *s, struct tg_source_info *info, size_t cap);
 
+/*
+ * Read all sources again and again, until those that need several readings have had them, or the
+ * time is over: for list, which has one moment to find out what there is.
+ */
+void tg_sampler_look(struct tg_sampler *s, int64_t within_ns);
+
 /* One metric of them, as it is on this machine; after readings, of which it tells. */
 struct tg_metric_info {
 	int64_t resolution_ns; /* its value is as old or as coarse as that; 0: at every reading */

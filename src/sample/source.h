@@ -94,7 +94,11 @@ struct tg_source {
 	 * Why a metric has no value, for people: denied, absent, not in this kernel. Optional; what
 	 * open said of one that it goes without ("without NAME: …") need not be said again.
 	 */
-	void (*lacks)(struct tg_env *env, size_t metric, char *why, size_t why_size);
+	void (*lacks)(
+		const void *state, struct tg_env *env, size_t metric, char *why, size_t why_size);
+
+	/* Whether it has begun what it goes on with at the next reading. Optional. */
+	bool (*is_busy)(const void *state);
 
 	/* Put what can be read now. Allocates nothing unless something new has appeared. */
 	void (*read)(void *state, struct tg_env *env, struct tg_out *out);

@@ -96,8 +96,9 @@ static void read_cgroup(void *state, struct tg_env *env, struct tg_out *out)
 	tg_group_sum_put(&c->sum[THROTTLED], &c->stat, out, THROTTLED, v);
 }
 
-static void lacks(struct tg_env *env, size_t metric, char *why, size_t why_size)
+static void lacks(const void *state, struct tg_env *env, size_t metric, char *why, size_t why_size)
 {
+	(void)state;
 	struct tg_cgroup g;
 	int r = tg_cgroup_find(env, env->root, metric == CPU ? "cpuacct" : "cpu", &g);
 

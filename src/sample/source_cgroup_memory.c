@@ -118,8 +118,9 @@ static void read_cgroup(void *state, struct tg_env *env, struct tg_out *out)
 	tg_out_put(out, 0, CACHE, tg_group_key(env, c->used.v2 ? "file " : "total_cache "));
 }
 
-static void lacks(struct tg_env *env, size_t metric, char *why, size_t why_size)
+static void lacks(const void *state, struct tg_env *env, size_t metric, char *why, size_t why_size)
 {
+	(void)state;
 	struct tg_cgroup g;
 	int r = tg_cgroup_find(env, env->root, "memory", &g);
 

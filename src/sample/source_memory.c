@@ -43,6 +43,7 @@ static const struct tg_metric metrics[] = {
 };
 
 struct memory {
+	bool unknown; /* to this kernel: it has no smaps_rollup */
 	pid_t root; /* of whose tree this is */
 	struct tg_sweep sweep;
 };
@@ -50,20 +51,51 @@ struct memory {
 static int open_memory(struct tg_env *env, void **state, char *why, size_t why_size)
 {
 	int fd = tg_env_open(env, "proc/self/smaps_rollup");
+	struct memory *m = tg_xcalloc(1, sizeof(*m));
 
+	m->unknown = fd < 0;
 	if (fd < 0)
 		snprintf(why, why_size,
 			"without tree.pss_bytes: this kernel has no /proc/PID/smaps_rollup");
 	else
 		close(fd);
-	*state = tg_xcalloc(1, sizeof(struct memory));
+	*state = m;
 	return 0;
 }
 
-static void lacks(struct tg_env *env, size_t metric, char *why, size_t why_size)
+static void lacks(const void *state, struct tg_env *env, size_t metric, char *why, size_t why_size)
 {
-	if (metric == PSS || metric == SWAP_PSS)
+	const struct memory *m = state;
+	const struct tg_sweep *w = &m->sweep;
+	bool left_out = w->left_out_bytes > w->rss_bytes / 20;
+
+	if (metric < PSS)
+		return;
+	if (w->denied)
 		tg_env_root_denied(env, "smaps_rollup", why, why_size);
+	if (why[0])
+		return;
+	if (m->unknown)
+		snprintf(why, why_size, "this kernel has no /proc/PID/smaps_rollup");
+	else if (w->running && !w->t_ns && !left_out)
+		snprintf(why, why_size,
+			"not found yet: processes are looked at bit by bit, 16 us for each MB");
+	else if (left_out)
+		snprintf(why, why_size,
+			"%.3g of %.3g GB were not looked at: of processes that are too large for "
+			"that, %s",
+			(double)w->left_out_bytes / 1e9, (double)w->rss_bytes / 1e9,
+			w->denied ? "or denied" : "or gone");
+	else if (w->t_ns)
+		snprintf(why, why_size,
+			"the memory of the tree is another by a tenth than when it was looked at");
+}
+
+static bool is_busy(const void *state)
+{
+	const struct memory *m = state;
+
+	return m->sweep.running;
 }
 
 static void put_kinds(const struct tg_tree_totals *t, struct tg_out *out)
@@ -94,7 +126,7 @@ static void read_memory(void *state, struct tg_env *env, struct tg_out *out)
 	struct memory *m = state;
 
 	if (m->root != env->root)
-		*m = (struct memory){ .root = env->root };
+		*m = (struct memory){ .unknown = m->unknown, .root = env->root };
 	if (!t)
 		return;
 	/* a tree of very many processes is refreshed more seldom */
@@ -120,6 +152,7 @@ const struct tg_source tg_source_memory = {
 	.edge = true,
 	.open = open_memory,
 	.lacks = lacks,
+	.is_busy = is_busy,
 	.read = read_memory,
 	.close = close_memory,
 };

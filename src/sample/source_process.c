@@ -43,8 +43,9 @@ static void read_process(void *state, struct tg_env *env, struct tg_out *out)
 	tg_out_put(out, 0, WRITE_OPS, root->io[TG_IO_SYSCW]);
 }
 
-static void lacks(struct tg_env *env, size_t metric, char *why, size_t why_size)
+static void lacks(const void *state, struct tg_env *env, size_t metric, char *why, size_t why_size)
 {
+	(void)state;
 	(void)metric;
 	tg_env_lacks_io(env, why, why_size);
 }

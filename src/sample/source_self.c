@@ -49,8 +49,9 @@ static void read_self(void *state, struct tg_env *env, struct tg_out *out)
 		tg_out_put(out, 0, RSS, m.resident * env->page_bytes);
 }
 
-static void lacks(struct tg_env *env, size_t metric, char *why, size_t why_size)
+static void lacks(const void *state, struct tg_env *env, size_t metric, char *why, size_t why_size)
 {
+	(void)state;
 	(void)env;
 	if (metric == HELPER_CPU)
 		snprintf(why, why_size, "no such process runs: it is started with a recording");

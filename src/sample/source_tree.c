@@ -170,8 +170,9 @@ static void read_tree(void *state, struct tg_env *env, struct tg_out *out)
 	tg_out_put(out, 0, DENIED, t->denied);
 }
 
-static void lacks(struct tg_env *env, size_t metric, char *why, size_t why_size)
+static void lacks(const void *state, struct tg_env *env, size_t metric, char *why, size_t why_size)
 {
+	(void)state;
 	if (metric >= READ && metric <= WRITE_OPS)
 		tg_env_lacks_io(env, why, why_size);
 	else if (metric == UNATTRIBUTED)

@@ -157,6 +157,53 @@ static void test_denied(void)
 	copy_remove(&c);
 }
 
+/* So many lines that one look at shares is over with the first process. */
+static void put_long_rollup(const struct copy *c, pid_t pid)
+{
+	size_t len = 4000000;
+	char path[64], *text = tg_xcalloc(len, 1);
+	int n = snprintf(text, len, "Rss: 1000 kB\nPss: 500 kB\n");
+
+	memset(text + n, '\n', len - (size_t)n);
+	snprintf(path, sizeof(path), "proc/%d/smaps_rollup", (int)pid);
+	put_file(c, path, text, len);
+	free(text);
+}
+
+/* Shares of memory are looked at in several readings: list has one moment, and goes on. */
+static void test_shares(void)
+{
+	struct copy c = copy_of("container_v2");
+	struct tg_sampler *s;
+	struct tg_reading r;
+
+	for (pid_t pid = 100; pid <= 103; pid++)
+		put_long_rollup(&c, pid);
+	s = sampler_at(c.folder, 100);
+	for (int i = 0; i < 2; i++)
+		tg_sampler_read(s, TG_READ_REFRESH | TG_READ_ALL, &r);
+	T_OK(!offer_of(s, "tree.pss_bytes").available);
+	WHY("tree.pss_bytes",
+		"not found yet: processes are looked at bit by bit, 16 us for each MB");
+	tg_sampler_look(s, 60 * TG_NS_PER_S);
+	T_OK(offer_of(s, "tree.pss_bytes").available);
+	tg_sampler_free(s);
+	/* too large, as far as can be told on a captured tree */
+	run(&c, "rm proc/10[123]/smaps_rollup");
+	s = sampler_at(c.folder, 100);
+	tg_sampler_look(s, 0);
+	tg_sampler_read(s, TG_READ_REFRESH | TG_READ_ALL, &r);
+	T_OK(!offer_of(s, "tree.pss_bytes").available);
+	T_OK(strstr(offer_of(s, "tree.pss_bytes").why, "of processes that are too large") != NULL);
+	run(&c, "rm -f proc/100/smaps_rollup proc/self/smaps_rollup");
+	tg_sampler_free(s);
+	s = read_at(c.folder, 100);
+	T_OK(!offer_of(s, "tree.pss_covers_bytes").available);
+	WHY("tree.swap_pss_bytes", "this kernel has no /proc/PID/smaps_rollup");
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
 /* What has instances has its metrics by what was read: none of them, or not all of them. */
 static void test_instances(void)
 {
@@ -288,6 +335,7 @@ int main(void)
 	test_lacks();
 	test_lacks_groups();
 	test_denied();
+	test_shares();
 	test_instances();
 	test_advice();
 	if (getenv("TG_EXE")) {
