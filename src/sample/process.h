@@ -66,6 +66,9 @@ struct tg_process {
 	bool execed; /* its name has changed in the last reading */
 	bool has_clock; /* the process clock works: clock_ns has nanoseconds, not ticks */
 	bool memory_stale; /* read since hwm_bytes and kinds were */
+	/* seen for the first time, with its parent's memory: until it executes something or writes,
+	 * that is one and the same */
+	bool just_forked;
 
 	/* for the tree */
 	struct tg_process *parent; /* in the tree, or NULL */

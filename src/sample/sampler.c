@@ -13,9 +13,10 @@
 #define REFRESH_NS TG_NS_PER_S /* how often who reads asks for a refresh */
 #define LISTEN_NS  (TG_NS_PER_S / 10)
 
-#define EDGE_TRIES   3
-#define EDGE_WAIT_NS (300 * TG_NS_PER_US) /* a total with such a row at its edge is called exact   \
-					   */
+#define EDGE_TRIES 3
+#define EDGE_WAIT_NS                                                                               \
+	(300 * TG_NS_PER_US) /* a total with such a row at its edge is called exact                \
+			      */
 
 /* All instances of all sources, one behind the other. */
 static void lay_out(struct tg_sampler *s)

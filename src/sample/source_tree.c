@@ -34,7 +34,8 @@ static const struct tg_metric metrics[] = {
 		"CPU time of all processes of the tree, ended ones included", TG_TICK_WHOLE },
 	[UNATTRIBUTED] = { "tree.cpu_unattributed_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0,
 		"of that, what no process explains: of those that were born and dead between two "
-		"readings" },
+		"readings; and, by the kernel's counter, time in which a process had a core that "
+		"an interrupt or, of a virtual machine, the host had taken away" },
 	[RSS] = { "tree.rss_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0,
 		"resident memory, added up: pages that processes share count once for each; the "
 		"kernel counts it in portions per core, so by some pages it is approximate" },

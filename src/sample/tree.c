@@ -226,7 +226,7 @@ static void read_one(struct tg_tree *t, struct tg_process *p, unsigned flags)
 	unsigned n_open;
 
 	p->credit = (struct tg_usage){ 0 };
-	p->late_read = p->late_gone = false;
+	p->late_read = p->late_gone = p->just_forked = false;
 	t->some_gone |= p->leaving;
 	if (has_idled(t, p, flags) && !(refresh && has_changed_idle(t, p)))
 		return;
@@ -251,6 +251,7 @@ static void read_one(struct tg_tree *t, struct tg_process *p, unsigned flags)
 		p->parent = find(t, p->ppid);
 	if (p->parent == p)
 		p->parent = NULL;
+	p->just_forked = fresh && t->seen && p->parent && p->vms_bytes == p->parent->vms_bytes;
 	if (p->leaving) {
 		t->some_gone = true;
 		p->folded |= fresh; /* nothing was counted of it, and its parent gets all */
@@ -334,6 +335,17 @@ static void add_known(int64_t *sum, int64_t value)
 		*sum = INT64_MAX;
 }
 
+static void add_memory(struct tg_tree_totals *to, const struct tg_process *p)
+{
+	add_known(&to->rss_bytes, p->rss_bytes);
+	add_known(&to->vms_bytes, p->vms_bytes);
+	add_known(&to->anon_bytes, p->anon_bytes);
+	add_known(&to->file_bytes, p->kinds.file);
+	add_known(&to->shmem_bytes, p->kinds.shmem);
+	add_known(&to->swap_bytes, p->kinds.swap);
+	add_known(&to->hugetlb_bytes, p->kinds.hugetlb);
+}
+
 static void add_up(struct tg_tree *t)
 {
 	struct tg_usage sum = t->retired;
@@ -351,13 +363,8 @@ static void add_up(struct tg_tree *t)
 		if (p->start_ticks < 0 || p->leaving)
 			continue;
 		tg_usage_add(&sum, &usage);
-		add_known(&to->rss_bytes, p->rss_bytes);
-		add_known(&to->vms_bytes, p->vms_bytes);
-		add_known(&to->anon_bytes, p->anon_bytes);
-		add_known(&to->file_bytes, p->kinds.file);
-		add_known(&to->shmem_bytes, p->kinds.shmem);
-		add_known(&to->swap_bytes, p->kinds.swap);
-		add_known(&to->hugetlb_bytes, p->kinds.hugetlb);
+		if (!p->just_forked)
+			add_memory(to, p);
 		to->threads += p->threads;
 		to->processes += !p->zombie;
 		to->denied += !p->zombie && !p->io_known;

@@ -420,6 +420,30 @@ static void test_late_edge(void)
 	copy_remove(&c);
 }
 
+/* pitfall 14: just forked it has its parent's memory, which is the same until it writes to it */
+static void test_just_forked(void)
+{
+	struct copy c = copy_of("container_v2");
+	struct tg_sampler *s = sampler_at(c.folder, 103);
+	struct tg_reading r;
+	int64_t rss;
+
+	tg_sampler_read(s, 0, &r);
+	rss = column(&r, "tree.rss_bytes", "");
+	T_OK(rss > 0);
+	run(&c, "cp -r proc/103 proc/110 && mv proc/110/task/103 proc/110/task/110 &&"
+		" sed -i 's/^103/110/; s/) S 101 /) S 103 /' proc/110/stat &&"
+		" printf '110 ' >proc/103/task/103/children");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	VALUE("tree.processes", "", 2);
+	VALUE("tree.rss_bytes", "", rss);
+	/* it lives on, and so it will write */
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	VALUE("tree.rss_bytes", "", 2 * rss);
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
 static void count_note(void *ctx, int64_t t_ns, const char *text)
 {
 	int *notes = ctx;
@@ -763,6 +787,7 @@ int main(void)
 	test_steps_back();
 	test_too_many();
 	test_late_edge();
+	test_just_forked();
 	test_hooks();
 	test_reuse();
 	test_hanging();
