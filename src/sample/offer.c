@@ -52,27 +52,38 @@ static int64_t kernel_tick_ns(const struct tg_env *env)
 	return t.tv_sec * TG_NS_PER_S + t.tv_nsec;
 }
 
-static int64_t tick_ns(const struct tg_sampler *s, enum tg_tick tick)
+/* How often source `o` looks for a metric now: as was measured, where time passes. */
+static int64_t every_ns(const struct tg_sampler *s, const struct opened *o, size_t metric)
+{
+	const struct tg_source *of = o->out.source;
+	int64_t own = !o->error && of->every_ns ? of->every_ns(o->state, metric) : 0;
+
+	return TG_MAX(s->env.live ? TG_MAX(o->period_ns, own) : own, of->period_ns);
+}
+
+/* How coarse a value is by what makes it change, if it is looked for every `period_ns`. */
+static int64_t tick_ns(const struct tg_sampler *s, enum tg_tick tick, int64_t period_ns)
 {
 	int64_t clock = kernel_tick_ns(&s->env);
+	int64_t walk_ns = every_ns(s, &s->source[0], 0); /* the tree comes first */
 
 	switch (tick) {
 	case TG_TICK_WALK:
-		return TG_WALK_NS;
+		return TG_MAX(walk_ns, period_ns);
 	case TG_TICK_CLOCK:
-		return clock;
+		return TG_MAX(clock, period_ns);
 	case TG_TICK_USER_HZ:
-		return s->env.tick_ns;
-	case TG_TICK_WHOLE:
+		return TG_MAX(s->env.tick_ns, period_ns);
+	case TG_TICK_WHOLE: /* a read or two, whenever it is asked for, but not of processes */
 		return s->whole.means == TG_MEANS_PERF     ? 0
 		       : s->whole.means == TG_MEANS_CGROUP ? clock
-							   : TG_MAX(clock, TG_WALK_NS);
+							   : TG_MAX(clock, walk_ns);
 	case TG_TICK_DRIVER:
-		return TG_NS_PER_S;
+		return TG_MAX(TG_NS_PER_S, period_ns);
 	case TG_TICK_NONE:
 		break;
 	}
-	return 0;
+	return period_ns;
 }
 
 /* "without NAME: reason", as open may have said it; or NULL. */
@@ -121,7 +132,7 @@ void tg_sampler_metric(
 	const char *without = said_without(o, m->name);
 
 	*info = (struct tg_metric_info){ .available = !o->error };
-	info->resolution_ns = TG_MAX(of->period_ns, tick_ns(s, m->tick ? m->tick : of->tick));
+	info->resolution_ns = tick_ns(s, m->tick ? m->tick : of->tick, every_ns(s, o, metric));
 	if (o->error) {
 		snprintf(info->why, sizeof(info->why), "%s", o->why);
 	} else if (is_unasked(s, of)) {

@@ -94,6 +94,11 @@ static bool begin(struct tg_sweep *w, const struct tg_env *env)
 	return true;
 }
 
+int64_t tg_sweep_every_ns(const struct tg_sweep *w)
+{
+	return TG_MAX(PERIOD_NS, w->spent_ns * BUDGET);
+}
+
 void tg_sweep_read(struct tg_sweep *w, struct tg_env *env)
 {
 	int64_t begun_ns, now_ns;
@@ -118,7 +123,7 @@ void tg_sweep_read(struct tg_sweep *w, struct tg_env *env)
 		add_up(w, env);
 	}
 	w->spent_ns += tg_thread_ns() - begun_ns;
-	w->due_ns = w->begun_ns + TG_MAX(PERIOD_NS, w->spent_ns * BUDGET);
+	w->due_ns = w->begun_ns + tg_sweep_every_ns(w);
 }
 
 bool tg_sweep_holds(const struct tg_sweep *w, int64_t rss_bytes)

@@ -32,6 +32,9 @@ struct tg_sweep {
 /* Go on with the sweep, or begin one when it is due: for 20 ms, and until a process is done. */
 void tg_sweep_read(struct tg_sweep *w, struct tg_env *env);
 
+/* How long it is from the begin of the last one to that of the next, if memory moves. */
+int64_t tg_sweep_every_ns(const struct tg_sweep *w);
+
 /*
  * Whether what it found stands for the tree as it is now: hardly any memory was left out, and its
  * resident memory is within a tenth of what it was.

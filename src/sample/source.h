@@ -97,6 +97,10 @@ struct tg_source {
 	void (*lacks)(
 		const void *state, struct tg_env *env, size_t metric, char *why, size_t why_size);
 
+	/* How often it looks for a metric now, where it sees to that itself. Optional; 0: always.
+	 */
+	int64_t (*every_ns)(const void *state, size_t metric);
+
 	/* Whether it has begun what it goes on with at the next reading. Optional. */
 	bool (*is_busy)(const void *state);
 

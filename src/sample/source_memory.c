@@ -91,6 +91,13 @@ static void lacks(const void *state, struct tg_env *env, size_t metric, char *wh
 			"the memory of the tree is another by a tenth than when it was looked at");
 }
 
+static int64_t every_ns(const void *state, size_t metric)
+{
+	const struct memory *m = state;
+
+	return metric >= PSS && m->sweep.t_ns ? tg_sweep_every_ns(&m->sweep) : 0;
+}
+
 static bool is_busy(const void *state)
 {
 	const struct memory *m = state;
@@ -152,6 +159,7 @@ const struct tg_source tg_source_memory = {
 	.edge = true,
 	.open = open_memory,
 	.lacks = lacks,
+	.every_ns = every_ns,
 	.is_busy = is_busy,
 	.read = read_memory,
 	.close = close_memory,

@@ -97,9 +97,17 @@ static bool is_refresh_due(const struct walk *k, const struct tg_env *env)
 				  env->t_ns - k->refreshed_ns >= again);
 }
 
+static int64_t every_ns(const void *state, size_t metric)
+{
+	const struct walk *k = state;
+
+	(void)metric;
+	return TG_MAX(TG_WALK_NS, k->cost_ns * SHARE);
+}
+
 static bool is_walk_due(const struct walk *k, const struct tg_env *env)
 {
-	int64_t period = TG_MAX(TG_WALK_NS, k->cost_ns * SHARE);
+	int64_t period = every_ns(k, 0);
 	const struct tg_whole *w = env->whole;
 
 	if (!env->live || (env->flags & (TG_READ_EDGE | TG_READ_ALL)) || k->root != env->root)
@@ -126,7 +134,7 @@ static void walk(struct walk *k, struct tg_env *env)
 		k->refreshed_ns = env->t_ns;
 		k->refresh_cost_ns = cost;
 	} else {
-		k->cost_ns += (cost - k->cost_ns) / 8;
+		k->cost_ns += (cost - k->cost_ns) / (k->cost_ns ? 8 : 1);
 	}
 	k->root = env->root;
 	k->t_ns = env->t_ns;
@@ -195,6 +203,7 @@ const struct tg_source tg_source_tree = {
 	.edge = true,
 	.open = open_tree,
 	.lacks = lacks,
+	.every_ns = every_ns,
 	.read = read_tree,
 	.close = close_tree,
 };

@@ -7,6 +7,7 @@
 #include "sample_tree.h"
 
 #include "base/json.h"
+#include "sample/sampler_private.h"
 
 #include "base/mem.h"
 
@@ -56,6 +57,7 @@ static void test_resolution(void)
 
 	RESOLUTION("tree.rss_bytes", 10 * TG_NS_PER_MS);
 	RESOLUTION("tree.cpu_ns", 10 * TG_NS_PER_MS); /* no perf on a captured tree */
+	RESOLUTION("root.read_bytes", 10 * TG_NS_PER_MS);
 	RESOLUTION("tree.pss_bytes", TG_NS_PER_S);
 	RESOLUTION("node.cpu_busy_ns", 10 * TG_NS_PER_MS); /* 1 / USER_HZ */
 	RESOLUTION("core.busy_ns", 10 * TG_NS_PER_MS);
@@ -88,9 +90,52 @@ static void test_live(void)
 	} else {
 		T_OK(cpu.resolution_ns > 0);
 	}
-	RESOLUTION(
-		"node.cpu_busy_ns", TG_MAX(TG_NS_PER_S / sysconf(_SC_CLK_TCK), 10 * TG_NS_PER_MS));
+	T_OK(offer_of(s, "node.cpu_busy_ns").resolution_ns >=
+		TG_MAX(TG_NS_PER_S / sysconf(_SC_CLK_TCK), 10 * TG_NS_PER_MS));
 	tg_sampler_free(s);
+}
+
+/* So many lines that one look at shares is over with the first process. */
+static void put_long_rollup(const struct copy *c, pid_t pid)
+{
+	size_t len = 4000000;
+	char path[64], *text = tg_xcalloc(len, 1);
+	int n = snprintf(text, len, "Rss: 1000 kB\nPss: 500 kB\n");
+
+	memset(text + n, '\n', len - (size_t)n);
+	snprintf(path, sizeof(path), "proc/%d/smaps_rollup", (int)pid);
+	put_file(c, path, text, len);
+	free(text);
+}
+
+static struct opened *opened_of(struct tg_sampler *s, const char *name)
+{
+	size_t i = 0;
+
+	while (strcmp(tg_source_list[i]->name, name) != 0)
+		i++;
+	return &s->source[i];
+}
+
+/* What is dear is looked for more seldom, and so is coarser than it is meant to be. */
+static void test_stretched(void)
+{
+	struct tg_sampler *s = live_sampler(getpid());
+	struct copy c = copy_of("container_v2");
+
+	tg_sampler_look(s, TG_NS_PER_S);
+	opened_of(s, "node_memory")->period_ns = 7 * TG_NS_PER_S;
+	RESOLUTION("node.mem_used_bytes", 7 * TG_NS_PER_S);
+	opened_of(s, "memory")->period_ns = 3 * TG_NS_PER_S;
+	RESOLUTION("tree.swap_bytes", 3 * TG_NS_PER_S);
+	tg_sampler_free(s);
+	put_long_rollup(&c, 100);
+	s = sampler_at(c.folder, 100);
+	tg_sampler_look(s, TG_NS_PER_S);
+	T_OK(offer_of(s, "tree.pss_bytes").resolution_ns > TG_NS_PER_S);
+	RESOLUTION("tree.swap_bytes", TG_NS_PER_S);
+	tg_sampler_free(s);
+	copy_remove(&c);
 }
 
 /* pitfall 12: why one metric of a source is not there, while others are */
@@ -155,19 +200,6 @@ static void test_denied(void)
 		T_EQ_I(seteuid(0), 0);
 	run(&c, "chmod -R u+rwX .");
 	copy_remove(&c);
-}
-
-/* So many lines that one look at shares is over with the first process. */
-static void put_long_rollup(const struct copy *c, pid_t pid)
-{
-	size_t len = 4000000;
-	char path[64], *text = tg_xcalloc(len, 1);
-	int n = snprintf(text, len, "Rss: 1000 kB\nPss: 500 kB\n");
-
-	memset(text + n, '\n', len - (size_t)n);
-	snprintf(path, sizeof(path), "proc/%d/smaps_rollup", (int)pid);
-	put_file(c, path, text, len);
-	free(text);
 }
 
 /* Shares of memory are looked at in several readings: list has one moment, and goes on. */
@@ -308,7 +340,7 @@ static void test_command_line(void)
 	j = tg_json_parse(json.data, json.len, &err);
 	T_OK(j != NULL);
 	tg_json_free(j);
-	T_OK(strstr(json.data, "\"resolution_ns\":10000000") != NULL);
+	T_OK(strstr(json.data, "\"resolution_ns\":1000000") != NULL);
 	T_OK(strstr(json.data, "\"advice\":[") != NULL);
 	tg_buf_release(&text);
 	tg_buf_release(&json);
@@ -332,6 +364,7 @@ int main(void)
 {
 	test_resolution();
 	test_live();
+	test_stretched();
 	test_lacks();
 	test_lacks_groups();
 	test_denied();
