@@ -143,23 +143,27 @@ static char *behind(const struct tg_kernelspec *ours)
 	return NULL;
 }
 
-int tg_kernelspec_read(struct tg_kernelspec *s, const char *dir, struct tg_err *err)
+/* `depth` more may follow, each behind the one before. */
+static int follow(struct tg_kernelspec *s, const char *dir, int depth, struct tg_err *err)
 {
 	int ret = read_one(s, dir, err);
+	char *next;
 
-	for (int depth = 0; !ret && is_ours(s); depth++) {
-		char *next = depth < TG_KERNELSPEC_DEPTH_MAX ? behind(s) : NULL;
-		struct tg_kernelspec outer = *s;
-
-		if (!next)
-			return tg_err_set(err, -ELOOP,
-				"%s is a kernel of tachograph itself: name the kernel behind it",
-				s->dir);
-		ret = read_one(s, next, err);
-		tg_kernelspec_release(&outer);
-		free(next);
-	}
+	if (ret || !is_ours(s))
+		return ret;
+	next = depth > 0 ? behind(s) : NULL;
+	if (!next)
+		return tg_err_set(err, -ELOOP,
+			"%s is a kernel of tachograph itself: name the kernel behind it", s->dir);
+	tg_kernelspec_release(s);
+	ret = follow(s, next, depth - 1, err);
+	free(next);
 	return ret;
+}
+
+int tg_kernelspec_read(struct tg_kernelspec *s, const char *dir, struct tg_err *err)
+{
+	return follow(s, dir, TG_KERNELSPEC_DEPTH_MAX, err);
 }
 
 /* Where Jupyter looks, in its order, as "folder:folder:…" (jupyter_core.paths.jupyter_path). */

@@ -14,10 +14,12 @@
 
 static int send_all(int fd, const struct tg_out *out)
 {
-	struct tg_apart_answer a = { .magic = TG_APART_MAGIC };
+	struct tg_apart_answer a;
 	size_t m = out->source->n_metrics;
 	struct timespec t;
 
+	memset(&a, 0, sizeof(a)); /* all of it goes over, what is between its members, too */
+	a.magic = TG_APART_MAGIC;
 	for (size_t i = 0; i < out->n_instances * m; i++) {
 		if (out->value[i] == TG_MISSING)
 			continue;
@@ -61,6 +63,7 @@ static void answer(int fd, struct tg_env *env, const struct tg_source *source)
 		out.next = 0;
 		if (there)
 			source->read(state, env, &out);
+		env->pids = NULL;
 		took = tg_mono_ns() - began;
 		if (send_all(fd, &out) < 0)
 			break;

@@ -175,6 +175,7 @@ size_t tg_out_instance(struct tg_out *out, const char *name)
 	TG_GROW(out->instance, n + 1, out->cap_instances);
 	TG_GROW(out->value, (n + 1) * m, out->cap_values);
 	TG_GROW(out->was_put, (n + 1) * m, out->cap_was_put);
+	memset(out->instance[n], 0, sizeof(out->instance[n])); /* it may be sent as a whole */
 	memcpy(out->instance[n], name, len + 1);
 	for (size_t k = 0; k < m; k++) {
 		out->value[n * m + k] = TG_MISSING;

@@ -277,6 +277,7 @@ static int on_start_apart(void *ctx)
 		a->fd = pair[1];
 		return pair[0];
 	}
+	fflush(stdout);
 	a->helper[a->starts] = fork();
 	if (!a->helper[a->starts]) {
 		close(pair[0]);
