@@ -32,6 +32,7 @@ if [ -e "$out" ] && [ -n "$(ls -A "$out")" ]; then
 	exit 1
 fi
 umask 077
+export LC_ALL=C # folders are listed in one order
 mkdir -p "$out/raw/proc" # what names are still in
 out=$(cd "$out" && pwd)
 trap 'rm -rf "$out/raw"' EXIT
@@ -109,12 +110,14 @@ put_status() {
 
 # put_clients PID: the descriptors that are a GPU driver's, and what those say
 put_clients() {
+	# shellcheck disable=SC2012 # numbers; one process for all of them
 	ls -l "proc/$1/fd" 2>/dev/null |
 		sed -n 's|.* \([0-9][0-9]*\) -> \(/dev/dri/[A-Za-z0-9]*\)$|\1 \2|p' |
 		while read -r fd device; do
 			mkdir -p "$out/proc/$1/fd" "$out/proc/$1/fdinfo"
 			ln -s "$device" "$out/proc/$1/fd/$fd"
-			grep -E '^drm-(driver|pdev|client-id|(engine|cycles|total-cycles|resident|memory)-.*):' \
+			grep -E -e '^drm-(driver|pdev|client-id):' \
+				-e '^drm-(engine|cycles|total-cycles|resident|memory)-.*:' \
 				"proc/$1/fdinfo/$fd" >"$out/proc/$1/fdinfo/$fd" 2>/dev/null || :
 		done
 }
@@ -257,7 +260,10 @@ done <"$out/raw/list"
 
 # ---- interfaces ----
 
-{ ls sys/class/net 2>/dev/null || :; } >"$out/raw/interfaces"
+for dir in sys/class/net/*/; do
+	[ ! -d "$dir" ] || basename "$dir"
+done >"$out/raw/interfaces"
+# shellcheck disable=SC2046 # proc/PID/… has no blanks
 (cd "$out/raw" && awk '
 function named(name,   base, prefix) {
 	base = name
@@ -288,7 +294,6 @@ FILENAME == "interfaces" {
 	print > to
 }' interfaces $(find proc -path '*/net/dev')) >"$out/raw/list"
 while IFS=$tab read -r from to; do
-	[ -d "sys/class/net/$from" ] || continue
 	mark "sys/class/net/$to"
 	for part in device bridge brport; do
 		[ ! -e "sys/class/net/$from/$part" ] || mark "sys/class/net/$to/$part"
@@ -300,6 +305,7 @@ done <"$out/raw/list"
 
 # ---- mounts, and control groups with those above them ----
 
+# shellcheck disable=SC2046 # proc/PID/… has no blanks
 (cd "$out/raw" && awk '
 function named(kind, name) {
 	if (!((kind, name) in known))
@@ -347,14 +353,15 @@ function words(list, to,   n, word) {
 	for (n = split(list, word, " "); n; n--)
 		to[word[n]]
 }
-function plain(path) {
+function plain(path,   at) {
 	gsub(/\\040/, " ", path)
-	gsub(/\\134/, "\\\\", path)
+	while ((at = index(path, "\\134")))
+		path = substr(path, 1, at - 1) "\\" substr(path, at + 4)
 	return path
 }
 BEGIN {
-	words(". .. sys fs proc cgroup unified systemd cpu cpuacct cpu,cpuacct cpuset memory", usual)
-	words("blkio devices freezer pids perf_event net_cls,net_prio hugetlb rdma misc", usual)
+	words(". .. sys fs proc cgroup unified systemd cpu cpuacct cpu,cpuacct cpuset", usual)
+	words("memory blkio devices freezer pids perf_event net_cls,net_prio hugetlb rdma", usual)
 	usual[""] # "/" alone
 	words("vers rsize wsize namlen proto port nconnect timeo retrans sec local_lock", harmless)
 	words("mountvers mountproto hidepid", harmless)
@@ -420,7 +427,7 @@ nfs && $1 == "opts:" {
 	in_ops = 1
 }
 # What a server has said of itself may have lines that look like others.
-nfs && (/^(\t(age|bytes|events):[\t 0-9]*|\txprt:\t[a-z]+ [0-9 ]*|\tper-op statistics|)$/ ||
+nfs && ($0 == "" || /^\t((age|bytes|events):[\t 0-9]*|xprt:\t[a-z]+ [0-9 ]*|per-op statistics)$/ ||
 	(in_ops && /^[\t ]+[A-Z_]+:[0-9 ]*$/)) {
 	print > to
 }
@@ -443,8 +450,8 @@ while IFS=$tab read -r from to leaf; do
 	to=${to#/}
 	for file in cgroup.events cpu.max cpu.stat cpu.cfs_quota_us cpu.cfs_period_us cpuacct.usage \
 		cpuset.cpus.effective cpuset.effective_cpus cpuset.cpus memory.max memory.high \
-		memory.current memory.stat memory.events memory.events.local memory.limit_in_bytes \
-		memory.usage_in_bytes memory.oom_control memory.failcnt; do
+		memory.current memory.stat memory.events memory.events.local \
+		memory.limit_in_bytes memory.usage_in_bytes memory.oom_control memory.failcnt; do
 		put "$from/$file" "$to/$file"
 	done
 	if [ -e "$from/release_agent" ]; then # a program: that there is one, is what is asked
@@ -468,4 +475,4 @@ while IFS=$tab read -r from to leaf; do
 done <"$out/raw/list"
 
 rm -rf "$out/raw"
-echo "$out: $(echo $tree | wc -w) processes, $(find "$out" -type f | wc -l) files"
+echo "$out: $(echo "$tree" | wc -w) processes, $(find "$out" -type f | wc -l) files"

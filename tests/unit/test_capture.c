@@ -62,8 +62,19 @@ static const char *renamed(const char *instance, char *name, size_t size)
 {
 	static const struct {
 		const char *from, *to;
-	} names[] = { { "/home", "/m1" }, { "/scratch", "/m3" }, { "/mnt/fast disk", "/m4" },
-		{ "/home-ro", "/m5" }, { "scratch", "l1" }, { "work-1", "l2" } };
+	} names[] = {
+		{ "/home", "/m1" },
+		{ "/home/zanzibar", "/m1" },
+		{ "/scratch", "/m3" },
+		{ "/mnt/fast disk", "/m4" },
+		{ "/home-ro", "/m5" },
+		{ "scratch", "l1" },
+		{ "work-1", "l2" },
+		{ "zanzibar-1", "l2" },
+		{ "enx00zanzibar", "if-1" },
+		{ "wg-zanzibar", "if-2" },
+		{ "vethzanzibar", "veth-1" },
+	};
 
 	for (size_t i = 0; i < TG_ARRAY_SIZE(names); i++) {
 		size_t n = strlen(names[i].from);
@@ -142,6 +153,108 @@ static void test_same(const char *machine, pid_t root)
 	copy_remove(&to);
 }
 
+static struct copy planted(void)
+{
+	struct copy c = { "/tmp/tg-fixture-XXXXXX" };
+	char command[1400];
+
+	T_OK(mkdtemp(c.folder) != NULL);
+	snprintf(command, sizeof(command), "sh '%s/plant_names.sh' '%s/fixtures' '%s'", t_dir(),
+		t_dir(), c.folder);
+	T_EQ_I(system(command), 0);
+	return c;
+}
+
+static void keep_disk(void *ctx, int64_t t_ns, const char *name, const char *mounts)
+{
+	(void)t_ns;
+	tg_buf_addf(ctx, "%s has", name);
+	for (; *mounts; mounts += strlen(mounts) + 1)
+		tg_buf_addf(ctx, " %s", mounts);
+	tg_buf_adds(ctx, "\n");
+}
+
+/* How often "zanzibar" is in files, in what they are called, and in where links lead: at least */
+static bool has_names(const struct copy *c, int at_least)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command),
+		"cd '%s' && test $({ grep -raio zanzibar .; ls -lRa . | grep -o zanzibar; } | wc "
+		"-l) "
+		"-ge %d",
+		c->folder, at_least);
+	return system(command) == 0;
+}
+
+/* In each place where a machine or who uses it can be named is a name; the capture has none. */
+static void test_names(void)
+{
+	struct copy c = planted(), to = capture(600, c.folder);
+	struct tg_buf disks = TG_BUF_INIT;
+	struct tg_sampler_options options = { .root = 600,
+		.hooks = { .disk = keep_disk, .ctx = &disks } };
+	struct tg_sampler *s = NULL;
+	struct tg_reading r;
+
+	T_OK(has_names(&c, 100));
+	T_OK(!has_names(&to, 1));
+	check_same(c.folder, &to, 600);
+	options.root_fd = open(to.folder, O_RDONLY | O_DIRECTORY);
+	T_EQ_I(tg_sampler_new(&s, &options, NULL), 0);
+	close(options.root_fd);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	/* the planted tree is one that has all these */
+	VALUE("tree.processes", "", 3);
+	VALUE("tree.rss_bytes", "", 3 * 300 * 4096);
+	MISSING("tree.cpu_unattributed_ns", "");
+	VALUE("drm.engine_ns", "0000:03:00.0 gfx", 5);
+	VALUE("net.rx_bytes", "enp3s0f0np1", 8);
+	VALUE("net.rx_bytes", "veth-1", 8);
+	VALUE("cgroup.memory_bytes", "", 77);
+	VALUE("cgroup.cpu_ns", "", 99 * TG_NS_PER_S);
+	T_EQ_S(disks.data, "sda has / /m6\n");
+	tg_sampler_free(s);
+	tg_buf_release(&disks);
+	copy_remove(&c);
+	copy_remove(&to);
+}
+
+/* Files that are asked only for what happens later are taken as they are. */
+static void check_file(const struct copy *from, const struct copy *to, const char *path)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "cmp '%s/%s' '%s/%s'", from->folder, path, to->folder,
+		path);
+	T_EQ_I(system(command), 0);
+}
+
+/* A group that is the tree's alone counts for it; one with groups below it might not be. */
+static void test_group(void)
+{
+	static const char *const later[] = { "proc/vmstat", "proc/loadavg",
+		"proc/sys/kernel/perf_event_paranoid", "sys/fs/cgroup/memory.events.local",
+		"sys/class/powercap/intel-rapl:0/max_energy_range_uj" };
+	struct copy c = copy_of("container_v2"), to;
+
+	run(&c, "printf '%s\n' 100 101 102 103 >sys/fs/cgroup/cgroup.procs && "
+		"mkdir -p proc/sys/kernel sys/class/powercap/intel-rapl:0 && "
+		"for file in proc/vmstat proc/sys/kernel/perf_event_paranoid "
+		"sys/fs/cgroup/memory.events.local "
+		"sys/class/powercap/intel-rapl:0/max_energy_range_uj; do echo 3 >$file; done");
+	to = capture(100, c.folder);
+	check_same(c.folder, &to, 100);
+	for (size_t i = 0; i < TG_ARRAY_SIZE(later); i++)
+		check_file(&c, &to, later[i]);
+	copy_remove(&to);
+	run(&c, "mkdir sys/fs/cgroup/inner");
+	to = capture(100, c.folder);
+	check_same(c.folder, &to, 100);
+	copy_remove(&to);
+	copy_remove(&c);
+}
+
 int main(void)
 {
 	test_live();
@@ -153,5 +266,7 @@ int main(void)
 	test_same("hybrid", 300);
 	test_same("nested_v2", 400);
 	test_same("bare", 60);
+	test_group();
+	test_names();
 	return t_done();
 }
