@@ -134,7 +134,7 @@ static void walk(struct walk *k, struct tg_env *env)
 		k->refreshed_ns = env->t_ns;
 		k->refresh_cost_ns = cost;
 	} else {
-		k->cost_ns += (cost - k->cost_ns) / (k->cost_ns ? 8 : 1);
+		k->cost_ns += (cost - k->cost_ns) / 8;
 	}
 	k->root = env->root;
 	k->t_ns = env->t_ns;
