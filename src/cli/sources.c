@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "cli/cli.h"
+#include "recorder/gpu_helper.h"
 #include "sample/sampler.h"
 
 #include "base/mem.h"
@@ -36,12 +37,20 @@ static pid_t root_of(const struct tg_command *c)
 	return (pid_t)c->root;
 }
 
+/* Drivers that may hang are asked by others, as in a recording. */
+static int start_apart(void *ctx)
+{
+	(void)ctx;
+	return tg_gpu_helper_start("/proc/self/exe", true);
+}
+
 int tg_cli_load_sources(struct tg_command *c)
 {
 	const char *perf = getenv("TACHOGRAPH_PERF"); /* as the recorder sees it */
-	const struct tg_sampler_options options = {
-		.root_fd = -1, .root = root_of(c), .no_perf = perf && !strcmp(perf, "no")
-	};
+	const struct tg_sampler_options options = { .root_fd = -1,
+		.root = root_of(c),
+		.no_perf = perf && !strcmp(perf, "no"),
+		.hooks = { .start_apart = start_apart } };
 	struct tg_advice advice[TG_ADVICE_MAX];
 	struct tg_source_info *info;
 	struct tg_sampler *sampler;

@@ -109,3 +109,8 @@ void tg_apart_read(struct tg_apart *a, struct tg_env *env, struct tg_out *out)
 	hear(a, env, out);
 	ask(a, env);
 }
+
+bool tg_apart_is_waiting(const struct tg_apart *a)
+{
+	return a->helper.fd >= 0 && !a->helper.answered;
+}

@@ -57,6 +57,9 @@ void tg_apart_free(struct tg_apart *a); /* ends the helper; NULL is fine */
 /* Put what has come since the last time, and ask for more when the source's period is over. */
 void tg_apart_read(struct tg_apart *a, struct tg_env *env, struct tg_out *out);
 
+/* Whether its helper runs and has never answered. */
+bool tg_apart_is_waiting(const struct tg_apart *a);
+
 /* The helper's end (apart_serve.c): answer until the socket is closed. `root_fd` has proc/ and
  * sys/. */
 void tg_apart_serve(int fd, int root_fd);

@@ -13,7 +13,16 @@
 #define LOOK_NS (12 * TG_NS_PER_MS) /* more than is between two walks of the tree */
 #define LOOKS   10 /* so that what readings cost is known about */
 
-static const char nothing[] = "nothing of that kind is here now";
+static bool is_waiting(const struct opened *o)
+{
+	return o->apart && tg_apart_is_waiting(o->apart);
+}
+
+/* Why nothing is known of a source that is open. */
+static const char *nothing(const struct opened *o)
+{
+	return is_waiting(o) ? "the driver does not answer" : "nothing of that kind is here now";
+}
 
 /* Not from here: the driver is asked by a helper, which a recording starts. */
 static bool is_unasked(const struct tg_sampler *s, const struct tg_source *of)
@@ -36,7 +45,7 @@ size_t tg_sampler_sources(const struct tg_sampler *s, struct tg_source_info *inf
 		memcpy(info[i].why, s->source[i].why, sizeof(info[i].why));
 		if (s->source[i].cost.readings && !s->source[i].out.n_instances &&
 			!info[i].why[0] && !is_unasked(s, source))
-			memcpy(info[i].why, nothing, sizeof(nothing));
+			snprintf(info[i].why, sizeof(info[i].why), "%s", nothing(&s->source[i]));
 	}
 	return tg_source_count;
 }
@@ -107,7 +116,7 @@ static void say_lack(
 	const char *why = !of->instances       ? "no value now"
 			  : o->out.n_instances ? "none of them has it"
 			  : o->why[0]          ? o->why
-					       : nothing;
+					       : nothing(o);
 
 	if (of->lacks)
 		of->lacks(o->state, &s->env, metric, info->why, sizeof(info->why));
@@ -150,11 +159,17 @@ void tg_sampler_metric(
 	}
 }
 
-static bool is_busy(const struct tg_sampler *s)
+static bool is_busy(const struct opened *o)
+{
+	const struct tg_source *source = o->out.source;
+
+	return !o->error && (is_waiting(o) || (source->is_busy && source->is_busy(o->state)));
+}
+
+static bool any_is_busy(const struct tg_sampler *s)
 {
 	for (size_t i = 0; i < tg_source_count; i++)
-		if (!s->source[i].error && tg_source_list[i]->is_busy &&
-			tg_source_list[i]->is_busy(s->source[i].state))
+		if (is_busy(&s->source[i]))
 			return true;
 	return false;
 }
@@ -166,7 +181,7 @@ void tg_sampler_look(struct tg_sampler *s, int64_t within_ns)
 	struct tg_reading r;
 
 	tg_sampler_read(s, TG_READ_REFRESH | TG_READ_ALL, &r);
-	for (int i = 0; (i < LOOKS || is_busy(s)) && tg_mono_ns() < end_ns; i++) {
+	for (int i = 0; (i < LOOKS || any_is_busy(s)) && tg_mono_ns() < end_ns; i++) {
 		nanosleep(&pause, NULL);
 		tg_sampler_read(s, TG_READ_ALL | (i ? 0 : TG_READ_REFRESH), &r);
 	}

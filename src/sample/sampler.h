@@ -163,8 +163,9 @@ struct tg_source_info {
 size_t tg_sampler_sources(const struct tg_sampler *s, struct tg_source_info *info, size_t cap);
 
 /*
- * Read all sources again and again, until those that need several readings have had them, or the
- * time is over: for list, which has one moment to find out what there is.
+ * Read all sources again and again, until those that need several readings have had them and
+ * drivers have answered, or the time is over: for list, which has one moment to find out what there
+ * is.
  */
 void tg_sampler_look(struct tg_sampler *s, int64_t within_ns);
 

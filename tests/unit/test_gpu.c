@@ -6,6 +6,7 @@
  */
 #include "tap.h"
 
+#include <signal.h>
 #include <sys/socket.h>
 
 #include "sample_tree.h"
@@ -295,6 +296,23 @@ static void test_crash(void)
 	end(&g);
 }
 
+/* One that dies between two questions is missed all the same, and another takes over. */
+static void test_killed(void)
+{
+	struct gpus g;
+
+	begin(&g, 3, "file", "", 0);
+	T_OK(wait_for(&g, "util_pct", NULL));
+	T_EQ_I(kill(pid_in_file(&g), SIGKILL), 0);
+	T_OK(wait_for(&g, "",
+		"Values of gpu are missing: the process that asks the driver has died; another "
+		"try"));
+	IS("util_pct", "GPU0", TG_MISSING);
+	T_OK(wait_for(&g, "util_pct", NULL));
+	T_EQ_I(g.starts, 2);
+	end(&g);
+}
+
 /* What a helper that lost its mind may send: it is closed, and nothing of it is believed. */
 static void test_nonsense(void)
 {
@@ -494,6 +512,7 @@ int main(void)
 	test_once();
 	test_other_parts();
 	test_crash();
+	test_killed();
 	test_hang();
 	return t_done();
 }

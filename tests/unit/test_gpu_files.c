@@ -366,6 +366,40 @@ static void test_apart_hung(void)
 	apart_end(&a, true);
 }
 
+/* What there is to be had is seen without a driver that hangs, of which that is said. */
+static void test_apart_offered(void)
+{
+	struct tg_source_info info[32];
+	struct tg_metric_info of;
+	struct apart a;
+	char path[100];
+	size_t n;
+
+	apart_begin(&a, 0);
+	snprintf(path, sizeof(path), "%s/proc/702/fdinfo/4", a.c.folder);
+	T_EQ_I(unlink(path), 0);
+	T_EQ_I(mkfifo(path, 0600), 0);
+	tg_sampler_look(a.s, TG_NS_PER_S);
+	T_EQ_I(await(&a, "amdgpu.util_pct", AMD, NULL), 37);
+	n = TG_MIN(tg_sampler_sources(a.s, info, TG_ARRAY_SIZE(info)), TG_ARRAY_SIZE(info));
+	for (size_t i = 0; i < n; i++) {
+		bool hangs = !strcmp(info[i].name, "drm");
+
+		if (!hangs && strcmp(info[i].name, "amdgpu") != 0)
+			continue;
+		tg_sampler_metric(a.s, i, 0, &of);
+		T_EQ_I(of.available, !hangs);
+		T_EQ_S(of.why, hangs ? "the driver does not answer" : "");
+		T_EQ_S(info[i].why, hangs ? "the driver does not answer" : "");
+	}
+	apart_end(&a, true);
+	apart_begin(&a, 0);
+	tg_sampler_look(a.s, 20 * TG_NS_PER_S); /* until it has answered */
+	tg_sampler_read(a.s, 0, &a.r);
+	T_OK(has_column(&a.r, "drm.engine_ns", INTEL " render"));
+	apart_end(&a, false);
+}
+
 /* A helper that dies between two questions is missed all the same, and another takes over. */
 static void test_apart_killed(void)
 {
@@ -455,6 +489,7 @@ int main(void)
 	test_root_changes();
 	test_apart();
 	test_apart_hung();
+	test_apart_offered();
 	test_apart_killed();
 	test_apart_nonsense();
 	test_apart_endless();
