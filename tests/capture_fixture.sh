@@ -98,6 +98,20 @@ put_stat() {
 	return 1
 }
 
+# put_children PID: of hundreds of threads, so not with a process for each
+put_children() {
+	set -- "proc/$1"/task/*/children
+	[ -r "$1" ] || return 0
+	for file; do
+		echo "${file%/*}"
+	done | (cd "$out" && xargs mkdir -p)
+	for file; do
+		list=""
+		{ IFS="" read -r list <"$file"; } 2>/dev/null || :
+		printf '%s' "$list" >"$out/$file"
+	done
+}
+
 # put_status FOLDER NAME
 put_status() {
 	[ -r "$1/status" ] || return 0
@@ -157,7 +171,8 @@ for pid in $tree; do
 	n=$((n + 1))
 	put_stat "$pid" "p$n" || continue
 	put_status "proc/$pid" "p$n"
-	copy "proc/$pid/statm" "proc/$pid/schedstat" "proc/$pid"/task/*/children
+	copy "proc/$pid/statm" "proc/$pid/schedstat"
+	put_children "$pid"
 	take "proc/$pid/cgroup"
 	printf 'p%d\0' "$n" >"$out/proc/$pid/cmdline"
 	read -r stat <"$out/proc/$pid/stat" || :
