@@ -283,8 +283,8 @@ int tg_job_fd(const struct tg_job *j)
 static const char *tell_oom(struct tg_job *j, int64_t now, struct tg_buf *text)
 {
 	char why[TG_OOM_WHY] = "nothing is sampled here";
-	enum tg_oom oom =
-		j->sampler ? tg_sampler_oom(j->sampler, why, sizeof(why)) : TG_OOM_UNKNOWN;
+	enum tg_oom oom = j->sampler ? tg_sampler_oom(j->sampler, j->root_asked, why, sizeof(why))
+				     : TG_OOM_UNKNOWN;
 
 	tg_reply_oom_text(&j->usage, oom, why, &j->facts.limits, now, text);
 	return tg_reply_oom_word(oom);

@@ -33,6 +33,7 @@ static void close_groups(struct tg_oom_watch *o)
 	for (size_t i = 0; i < o->n_levels; i++) {
 		close_counter(&o->level[i].kills);
 		close_counter(&o->level[i].reached);
+		close_counter(&o->level[i].whole);
 	}
 	o->n_levels = 0;
 }
@@ -103,11 +104,13 @@ static void open_groups(struct tg_oom_watch *o, struct tg_env *env)
 
 		*l = (struct tg_oom_level){ .group = g,
 			.kills = { .value = TG_MISSING },
-			.reached = { .value = TG_MISSING } };
+			.reached = { .value = TG_MISSING },
+			.whole = { .value = TG_MISSING } };
 		l->kills.fd =
 			tg_cgroup_open(env, &g, g.v2 ? "memory.events" : "memory.oom_control");
 		l->reached.fd =
 			tg_cgroup_open(env, &g, g.v2 ? "memory.events.local" : "memory.failcnt");
+		l->whole.fd = g.v2 ? tg_cgroup_open(env, &g, "memory.events.local") : -1;
 	} while (tg_cgroup_up(&g) && o->n_levels < TG_OOM_LEVELS);
 }
 
@@ -226,8 +229,10 @@ void tg_oom_look(struct tg_oom_watch *o, struct tg_env *env, int64_t now_ns)
 
 		count(&l->kills, env, "oom_kill ", now_ns);
 		count(&l->reached, env, l->group.v2 ? "oom " : NULL, now_ns);
+		count(&l->whole, env, "oom_group_kill ", now_ns);
 	}
 	count(&o->machine, env, "oom_kill ", now_ns);
+	o->vanished_ns = env->vanished_ns;
 	note_rise(o, env, now_ns);
 }
 
@@ -240,7 +245,31 @@ static const struct tg_oom_level *witness(const struct tg_oom_watch *o)
 	return NULL;
 }
 
-enum tg_oom tg_oom_tell(const struct tg_oom_watch *o, int64_t now_ns, char *why, size_t size)
+/*
+ * "; its group was killed as a whole (oom_group_kill in memory.events.local: 0, then 1)", where
+ * that was counted not before `since_ns`. The local file has only what befell all of the group.
+ */
+static bool add_whole(
+	const struct tg_oom_watch *o, int64_t since_ns, char *text, size_t size, size_t at)
+{
+	for (size_t i = 0; i < o->n_levels; i++) {
+		const struct tg_oom_level *l = &o->level[i];
+
+		if (!l->whole.rise_ns || l->whole.rise_ns < since_ns)
+			continue;
+		at = i == 0 ? add(text, size, at, "; its group")
+			    : add(text, size, at, "; the group %s", name_of(&l->group));
+		add(text, size, at,
+			" was killed as a whole (oom_group_kill in memory.events.local: %lld, then "
+			"%lld)",
+			(long long)l->whole.before, (long long)l->whole.value);
+		return true;
+	}
+	return false;
+}
+
+enum tg_oom tg_oom_tell(
+	const struct tg_oom_watch *o, bool asked, int64_t now_ns, char *why, size_t size)
 {
 	const struct tg_oom_level *l = witness(o);
 	const struct tg_oom_counter *c = l ? &l->kills : &o->machine;
@@ -270,8 +299,13 @@ enum tg_oom tg_oom_tell(const struct tg_oom_watch *o, int64_t now_ns, char *why,
 		return TG_OOM_NO;
 	}
 	at = add(why, size, at, "then %lld)", (long long)c->value);
-	if (!own) {
-		add(why, size, at, ", and no counter tells which");
+	if (add_whole(o, c->rise_ns - SAME_NS, why, size, at))
+		return TG_OOM_YES;
+	if (!own || asked || (o->vanished_ns && o->vanished_ns >= c->rise_ns - SAME_NS)) {
+		add(why, size, at, "%s, and no counter tells which",
+			!own    ? ""
+			: asked ? ", but it had been asked to end"
+				: "; others of the job's processes have ended, too");
 		return TG_OOM_UNKNOWN;
 	}
 	add_reached(o, c->rise_ns - SAME_NS, "; ", why, size, at);

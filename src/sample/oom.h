@@ -4,7 +4,9 @@
  * root's control group, else that of the next group above which still is there (version 2, where
  * it counts the groups below), else that of the whole machine. A kill counts in the victim's own
  * group, whoever's limit was reached; whose it was is told by another counter of each group.
- * Counters say how many, not whom: what they leave open stays unknown.
+ * Counters say how many, not whom: what they leave open stays unknown. That it was the root is what
+ * remains where no other process of its tree ended at that time and nobody asked it to end, or
+ * where a group was killed as a whole.
  */
 #ifndef TG_SAMPLE_OOM_H
 #define TG_SAMPLE_OOM_H
@@ -26,6 +28,7 @@ struct tg_oom_level {
 	struct tg_cgroup group;
 	struct tg_oom_counter kills; /* v1: of the group; v2: of it and all below */
 	struct tg_oom_counter reached; /* its limit was; v2: and nothing could be freed */
+	struct tg_oom_counter whole; /* all of it was killed (memory.oom.group); v2 of Linux 5.17 */
 };
 
 struct tg_oom_watch {
@@ -34,6 +37,7 @@ struct tg_oom_watch {
 	bool late; /* the root was ending already when it was first looked at */
 	struct tg_oom_level level[TG_OOM_LEVELS]; /* the root's group, that above, … */
 	size_t n_levels;
+	int64_t vanished_ns; /* see tg_env, as of the last look */
 	struct tg_oom_counter machine;
 };
 
@@ -46,7 +50,10 @@ void tg_oom_release(struct tg_oom_watch *o);
  */
 void tg_oom_look(struct tg_oom_watch *o, struct tg_env *env, int64_t now_ns);
 
-/* What is known, now that the root has ended. `why` is the rest of a sentence. */
-enum tg_oom tg_oom_tell(const struct tg_oom_watch *o, int64_t now_ns, char *why, size_t size);
+/*
+ * What is known, now that the root has ended, `asked` to or not. `why` is the rest of a sentence.
+ */
+enum tg_oom tg_oom_tell(
+	const struct tg_oom_watch *o, bool asked, int64_t now_ns, char *why, size_t size);
 
 #endif

@@ -287,12 +287,12 @@ const char *tg_means_name(enum tg_means means)
 	return name[means];
 }
 
-enum tg_oom tg_sampler_oom(struct tg_sampler *s, char *why, size_t size)
+enum tg_oom tg_sampler_oom(struct tg_sampler *s, bool asked, char *why, size_t size)
 {
 	int64_t now = tg_mono_ns();
 
 	tg_oom_look(&s->oom, &s->env, now);
-	return tg_oom_tell(&s->oom, now, why, size);
+	return tg_oom_tell(&s->oom, asked, now, why, size);
 }
 
 size_t tg_sampler_costs(const struct tg_sampler *s, struct tg_source_cost *cost, size_t cap)

@@ -134,13 +134,14 @@ enum tg_means tg_sampler_means(const struct tg_sampler *s, const char **why);
 const char *tg_means_name(enum tg_means means); /* "processes", "cgroup", "perf" */
 
 /*
- * Whether the root, which has just ended by SIGKILL, was killed for want of memory (sample/oom.h).
+ * Whether the root, which has just ended by SIGKILL, was killed for want of memory (sample/oom.h),
+ * or was just `asked` to end.
  * `why` gets the evidence, as the rest of a sentence. Readings with TG_READ_REFRESH are what the
  * answer is compared with: without one about every second it may be TG_OOM_UNKNOWN or late.
  */
 #define TG_OOM_WHY 320 /* room enough for it */
 enum tg_oom { TG_OOM_UNKNOWN, TG_OOM_NO, TG_OOM_YES };
-enum tg_oom tg_sampler_oom(struct tg_sampler *s, char *why, size_t size);
+enum tg_oom tg_sampler_oom(struct tg_sampler *s, bool asked, char *why, size_t size);
 
 /* What a source has cost, and how often it is read now: 0, at every reading. */
 struct tg_source_cost {

@@ -35,7 +35,8 @@ struct tg_pids {
 
 /*
  * What all sources share. The sampler owns it. Sources overwrite `text` and let tg_env_stat and
- * tg_env_helper_cpu change what is theirs; `tree` and `whole` are brought forward by source tree.
+ * tg_env_helper_cpu change what is theirs; `tree`, `whole` and `vanished_ns` are brought forward by
+ * source tree.
  */
 struct tg_env {
 	int64_t t_ns; /* CLOCK_MONOTONIC of this reading */
@@ -50,6 +51,7 @@ struct tg_env {
 	const struct tg_pids *pids; /* in a helper (apart.h) these instead of the tree */
 	struct tg_tree *tree; /* its processes, read by source tree, which comes first */
 	struct tg_whole *whole; /* its CPU time, likewise */
+	int64_t vanished_ns; /* when a process of it, not the root, was last seen to have ended */
 	struct tg_text *text; /* for whoever is reading now; overwritten by the next one */
 	struct tg_text *stat; /* /proc/stat of this reading: see tg_env_stat */
 	int stat_fd;

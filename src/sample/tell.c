@@ -37,7 +37,11 @@ static void tell_birth(struct tg_teller *t, struct tg_process *p)
 
 void tg_tell_death(struct tg_teller *t, struct tg_process *p)
 {
-	if (t->hooks.death && p->told_birth && !p->told_death)
+	bool is_news = p->told_birth && !p->told_death;
+
+	if (is_news && p->pid != t->env->root)
+		t->env->vanished_ns = t->t_ns;
+	if (is_news && t->hooks.death)
 		t->hooks.death(t->hooks.ctx, t->t_ns, p->entity, p->pid, p->clock_ns);
 	p->told_death = true;
 }

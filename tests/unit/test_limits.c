@@ -15,6 +15,7 @@
 
 #include "recorder/facts.h"
 #include "sample/cgroup.h"
+#include "sample/sampler_private.h"
 
 #include "base/mem.h"
 
@@ -398,6 +399,29 @@ static void take_too_much(void)
 	stop();
 }
 
+/* pitfall 20: that another process than the root has ended is remembered */
+static void test_vanished(void)
+{
+	struct copy c = copy_of("container_v2");
+	struct tg_sampler *s = sampler_at(c.folder, 100);
+	struct tg_reading r;
+
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(s->env.vanished_ns, 0);
+	run(&c, "rm -r proc/103");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(s->env.vanished_ns, r.t_ns);
+	tg_sampler_free(s);
+	run(&c, "rm -r proc/10[12]");
+	s = sampler_at(c.folder, 100);
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	run(&c, "rm -r proc/100");
+	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	T_EQ_I(s->env.vanished_ns, 0);
+	tg_sampler_free(s);
+	copy_remove(&c);
+}
+
 /* pitfall 20: a process of 192 MB in a group of 64 MB is killed, and it is known by what */
 static void test_oom_live(void)
 {
@@ -429,7 +453,7 @@ static void test_oom_live(void)
 	kill(c.pid, SIGTERM); /* where it could swap, it lives */
 	waitpid(c.pid, &status, 0);
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
-		T_EQ_I(tg_sampler_oom(s, text, sizeof(text)), TG_OOM_YES);
+		T_EQ_I(tg_sampler_oom(s, false, text, sizeof(text)), TG_OOM_YES);
 		T_OK(strstr(text, "a process of its control group was killed") == text);
 		T_OK(strstr(text, "; its limit was reached (") != NULL);
 	} else {
@@ -451,6 +475,7 @@ int main(void)
 	test_disk_said();
 	test_pressure_off();
 	test_quota_live();
+	test_vanished();
 	test_oom_live();
 	return t_done();
 }

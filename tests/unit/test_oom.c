@@ -27,6 +27,7 @@ struct machine {
 	char why[TG_OOM_WHY];
 	char note[TG_OOM_WHY]; /* all that was told, the newest */
 	int notes;
+	bool asked;
 	struct tg_sampler_hooks hooks;
 };
 
@@ -102,7 +103,7 @@ static void look(struct machine *m, int64_t now_s)
 static enum tg_oom tell(struct machine *m, int64_t now_s)
 {
 	look(m, now_s);
-	return tg_oom_tell(&m->oom, now_s * TG_NS_PER_S, m->why, sizeof(m->why));
+	return tg_oom_tell(&m->oom, m->asked, now_s * TG_NS_PER_S, m->why, sizeof(m->why));
 }
 
 static void test_v2(void)
@@ -133,6 +134,51 @@ static void test_when(void)
 	T_OK(strstr(m->why, "0, then 1") != NULL);
 	T_EQ_I(tell(m, 160), TG_OOM_NO);
 	T_OK(strstr(m->why, "1, as before") != NULL);
+	machine_free(m);
+}
+
+/* pitfall 20: a worker was killed, and the root by the user, or for another reason */
+static void test_which(void)
+{
+	struct machine *m = v2();
+
+	put_kills(m, GROUP "/memory.events", 0);
+	look(m, 100);
+	m->env.vanished_ns = 102 * TG_NS_PER_S;
+	put_kills(m, GROUP "/memory.events", 1);
+	look(m, 102);
+	T_EQ_I(tell(m, 106), TG_OOM_UNKNOWN);
+	T_EQ_S(m->why,
+		"a process of its control group was killed for want of memory just then (oom_kill "
+		"in memory.events: 0, then 1); others of the job's processes have ended, too, and "
+		"no counter tells which");
+	m->env.vanished_ns = 90 * TG_NS_PER_S; /* that was long before */
+	T_EQ_I(tell(m, 106), TG_OOM_YES);
+	m->asked = true;
+	T_EQ_I(tell(m, 106), TG_OOM_UNKNOWN);
+	T_OK(strstr(m->why, "1), but it had been asked to end, and no counter tells which"));
+	T_EQ_I(tell(m, 160), TG_OOM_NO);
+	machine_free(m);
+}
+
+/* pitfall 20: a group that is killed as a whole (memory.oom.group) leaves nothing open */
+static void test_whole_group(void)
+{
+	struct machine *m = machine_of(
+		"30 1 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n", "0::/slice/job\n");
+	const char *local = "sys/fs/cgroup/slice/memory.events.local";
+
+	put_kills(m, "sys/fs/cgroup/slice/job/memory.events", 0);
+	put(m, local, "oom 0\noom_kill 0\noom_group_kill 2\n");
+	look(m, 100);
+	m->asked = true;
+	m->env.vanished_ns = 101 * TG_NS_PER_S;
+	put_kills(m, "sys/fs/cgroup/slice/job/memory.events", 3);
+	T_EQ_I(tell(m, 101), TG_OOM_UNKNOWN);
+	put(m, local, "oom 0\noom_kill 0\noom_group_kill 3\n");
+	T_EQ_I(tell(m, 101), TG_OOM_YES);
+	T_OK(strstr(m->why, "0, then 3); the group /slice was killed as a whole (oom_group_kill in "
+			    "memory.events.local: 2, then 3)") != NULL);
 	machine_free(m);
 }
 
@@ -397,6 +443,8 @@ int main(void)
 {
 	test_v2();
 	test_when();
+	test_which();
+	test_whole_group();
 	test_v1();
 	test_moved();
 	test_no_group();
