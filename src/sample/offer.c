@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "sample/cgroup.h"
+#include "sample/lacks.h"
 #include "sample/sampler_private.h"
 
 #include "base/mem.h"
@@ -256,7 +257,7 @@ static bool lacks_io(struct tg_sampler *s)
 {
 	char why[160] = "";
 
-	tg_env_lacks_io(&s->env, why, sizeof(why));
+	tg_lacks_io(&s->env, why, sizeof(why));
 	return strstr(why, "CONFIG_") != NULL;
 }
 

@@ -19,12 +19,12 @@
 
 #include "base/clock.h"
 #include "base/metric.h"
+#include "sample/out.h"
 #include "sample/text.h"
 
 struct tg_sampler_hooks;
 struct tg_tree;
 struct tg_whole;
-struct tg_out;
 
 /* Processes of the tree that can be asked without waiting. */
 struct tg_pids {
@@ -116,41 +116,6 @@ struct tg_source {
 extern const struct tg_source *const tg_source_list[];
 extern const size_t tg_source_count;
 
-/* Where the values of one source go: for each instance one for each of its metrics. */
-struct tg_out {
-	const struct tg_source *source;
-	char (*instance)[TG_INSTANCE_MAX];
-	size_t n_instances, cap_instances;
-	int64_t *value; /* [instance * n_metrics + metric] */
-	bool *was_put; /* the same: was one ever put? */
-	size_t cap_values, cap_was_put;
-	size_t next; /* where the next instance most likely is */
-	bool changed; /* a column was added since the sampler laid them out */
-};
-
-#define TG_INSTANCES_MAX 4096
-
-/* Whether value number `at` has a column: see `instances` of its source. */
-static inline bool tg_out_is_column(const struct tg_out *out, size_t at)
-{
-	return !out->source->instances || out->was_put[at];
-}
-
-/*
- * `metric` is the number in the source's table. Sources without instances use instance 0. What is
- * TG_MISSING is not put.
- */
-void tg_out_put(struct tg_out *out, size_t instance, size_t metric, int64_t value);
-
-/* Add to what was put there in this reading, if anything was. A sum too large is missing. */
-void tg_out_add(struct tg_out *out, size_t instance, size_t metric, int64_t value);
-
-/*
- * The number of the instance of that name, added when new: it keeps its number for ever.
- * Cheapest when asked for in the same order at every reading. SIZE_MAX when there are too many.
- */
-size_t tg_out_instance(struct tg_out *out, const char *name);
-
 /* Open a file or folder below the root; a leading "/" is ignored. The descriptor or -errno. */
 int tg_env_open(const struct tg_env *env, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -168,12 +133,6 @@ void tg_env_helper_cpu(struct tg_env *env, int64_t *before, int64_t now);
 
 /* Read a whole file into env->text. Returns its length or -errno. */
 ssize_t tg_env_read(struct tg_env *env, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-/* Read that file of the root, as tg_env_read; 1 without a root. Where it is denied, say so. */
-ssize_t tg_env_root_denied(struct tg_env *env, const char *file, char *why, size_t why_size);
-
-/* Why there is no I/O of the root. "" when there is. */
-void tg_env_lacks_io(struct tg_env *env, char *why, size_t why_size);
 
 /* /proc/stat, read once in a reading however many ask; NULL when it cannot be read. */
 const struct tg_text *tg_env_stat(struct tg_env *env);

@@ -8,6 +8,7 @@
  */
 #include <unistd.h>
 
+#include "sample/lacks.h"
 #include "sample/share.h"
 
 #include "base/clock.h"
@@ -72,7 +73,7 @@ static void lacks(const void *state, struct tg_env *env, size_t metric, char *wh
 	if (metric < PSS)
 		return;
 	if (w->denied)
-		tg_env_root_denied(env, "smaps_rollup", why, why_size);
+		tg_lacks_root(env, "smaps_rollup", why, why_size);
 	if (why[0])
 		return;
 	if (m->unknown)

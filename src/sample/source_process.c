@@ -3,6 +3,7 @@
  * The root of the tree by itself: what other tools report of "the kernel process". Figures of
  * each single process are no columns: they go through the sampler's hooks (see tree.c).
  */
+#include "sample/lacks.h"
 #include "sample/source.h"
 #include "sample/tree.h"
 
@@ -47,7 +48,7 @@ static void lacks(const void *state, struct tg_env *env, size_t metric, char *wh
 {
 	(void)state;
 	(void)metric;
-	tg_env_lacks_io(env, why, why_size);
+	tg_lacks_io(env, why, why_size);
 }
 
 static void close_process(void *state)

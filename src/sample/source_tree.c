@@ -2,6 +2,7 @@
 /* What the measured process tree uses as a whole. The work is done in tree.c and whole.c. */
 #include <unistd.h>
 
+#include "sample/lacks.h"
 #include "sample/source.h"
 #include "sample/tree.h"
 #include "sample/whole.h"
@@ -183,7 +184,7 @@ static void lacks(const void *state, struct tg_env *env, size_t metric, char *wh
 {
 	(void)state;
 	if (metric >= READ && metric <= WRITE_OPS)
-		tg_env_lacks_io(env, why, why_size);
+		tg_lacks_io(env, why, why_size);
 	else if (metric == UNATTRIBUTED)
 		snprintf(
 			why, why_size, "nothing but the processes is counted: %s", env->whole->why);
