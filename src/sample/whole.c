@@ -336,14 +336,19 @@ void tg_whole_alone(struct tg_whole *w)
 
 /*
  * Perf does not count on what executes a set-user-ID program, nor what that starts. Then the
- * processes are more than perf says, by more than they can have run since it was asked.
+ * processes are more than perf says, by more than they can have run since it was asked. That is
+ * made up for, or else what perf alone sees later would be hidden in it.
  */
-static void doubt_perf(struct tg_whole *w, const struct tg_env *env, int64_t processes_ns)
+static void make_up_for_lost(struct tg_whole *w, const struct tg_env *env, int64_t processes_ns)
 {
 	int64_t since_ns = tg_mono_ns() - env->t_ns;
 
-	if (w->means != TG_MEANS_PERF || !w->sure ||
+	if (w->means != TG_MEANS_PERF || w->now_ns == TG_MISSING ||
 		processes_ns - w->now_ns <= TG_MAX(since_ns, 0) * w->cores)
+		return;
+	w->base_ns += w->total_ns - w->now_ns;
+	w->now_ns = w->total_ns;
+	if (!w->sure)
 		return;
 	w->sure = false;
 	snprintf(w->why, sizeof(w->why),
@@ -370,7 +375,7 @@ void tg_whole_after(struct tg_whole *w, struct tg_env *env)
 		read_now(w, env);
 	/* the processes were read later, and ran meanwhile */
 	lag = w->now_ns == TG_MISSING ? 0 : lag_of(w, env, t);
-	doubt_perf(w, env, t->cpu_ns - lag);
 	w->total_ns = TG_MAX(w->total_ns, TG_MAX(w->now_ns, t->cpu_ns - lag));
+	make_up_for_lost(w, env, t->cpu_ns - lag);
 	w->unexplained_ns = TG_MAX(w->unexplained_ns, w->total_ns - t->cpu_ns - lag);
 }

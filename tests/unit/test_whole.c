@@ -360,9 +360,13 @@ static void other_rights(void)
 	waitpid(pid, NULL, 0);
 	atomic_store(&truth->kernel_ns, of_rusage(RUSAGE_CHILDREN));
 	stop();
+	auto_reaped();
 }
 
-/* Perf drops who executes with other rights than its user's; the processes have it. */
+/*
+ * Perf drops who executes with other rights than its user's; the processes have it. What no process
+ * shows of others later is there all the same.
+ */
 static void test_other_rights(void)
 {
 	struct tg_sampler_options options = { .root_fd = -1 };
@@ -387,6 +391,7 @@ static void test_other_rights(void)
 	T_OK(!s->whole.sure);
 	T_EQ_I(tg_sampler_means(s, &why), TG_MEANS_PERF);
 	T_OK(strstr(why, "set-user-ID"));
+	check_short_lives(s, &c, "after a set-user-ID program", auto_reaped);
 	finish(&c);
 	tg_sampler_free(s);
 }
