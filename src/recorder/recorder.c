@@ -415,7 +415,7 @@ static void set_up_process(struct recorder *r)
 	sigaddset(&mask, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &mask, NULL);
 	r->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	/* its only child, which asks the GPU driver, may inherit this */
+	/* it starts nothing but helpers that ask GPU drivers, which may inherit this */
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
 		files.rlim_cur = TG_MIN(files.rlim_max, TG_MAX(files.rlim_cur, 65536));
 		setrlimit(RLIMIT_NOFILE, &files);

@@ -17,8 +17,7 @@ struct tg_recorder_options {
 	const char *id; /* names socket and lock in the runtime folder */
 	const char *output; /* absolute path of the recording */
 	const char *what; /* "kernel": samples slowly between spans; else at full rate always */
-	const char
-		*gpu_helper; /* executable that has this role, where there is a GPU; NULL: none */
+	const char *gpu_helper; /* executable that has this role (gpu_helper.h); NULL: no helpers */
 	int fd; /* the starter's socket; taken; -1: none */
 	pid_t root; /* 0: a mark will say */
 	int64_t interval_ns, idle_interval_ns, linger_ns; /* 0: the default */

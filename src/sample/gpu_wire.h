@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the GPU helper and source_gpu.c say to each other over a socketpair of sequenced packets.
- * The source sends one byte: a question. The helper answers each with a round: of every device a
- * record with its values, then the processes on it, and at last TG_GPU_DONE; or it says in a
- * sentence why it ends. Records have one size and the machine's byte order, since both ends are
+ * What NVIDIA's GPU helper and source_gpu.c say to each other over a socketpair of sequenced
+ * packets. The source sends one byte: a question. The helper answers each with a round: of every
+ * device a record with its values, then the processes on it, and at last TG_GPU_DONE; or it says in
+ * a sentence why it ends. Records have one size and the machine's byte order, since both ends are
  * one executable; what the driver's library does to the helper's memory is beyond us, so the
  * source checks all of them.
  */

@@ -2,8 +2,8 @@
 /*
  * The descriptors that are kept for processes: files of those that were active lately, and a
  * pidfd each, which says when a process has ended. Bounded by half of the soft RLIMIT_NOFILE as it
- * is found. It is not raised here, since children would inherit that; who has none, as the
- * recorder, raises it before. The least recently used files go first.
+ * is found. It is not raised here, since children would inherit that; who has none but its
+ * own helpers, as the recorder, raises it before. The least recently used files go first.
  */
 #ifndef TG_SAMPLE_KEPT_H
 #define TG_SAMPLE_KEPT_H

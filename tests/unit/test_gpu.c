@@ -296,7 +296,7 @@ static void test_crash(void)
 	end(&g);
 }
 
-/* One that dies between two questions is missed all the same, and another takes over. */
+/* pitfall 30: one that dies between two questions is missed, and another takes over. */
 static void test_killed(void)
 {
 	struct gpus g;
@@ -387,7 +387,7 @@ static void test_other_parts(void)
 	close(pair[1]);
 }
 
-/* A driver that takes its time: what a round says is put once, when all of it has come. */
+/* pitfall 30: of a slow driver a round is put once, when all of it has come */
 static void test_once(void)
 {
 	static const unsigned flags[] = { 0, TG_READ_EDGE, TG_READ_REFRESH };

@@ -366,7 +366,7 @@ static void test_apart_hung(void)
 	apart_end(&a, true);
 }
 
-/* What there is to be had is seen without a driver that hangs, of which that is said. */
+/* pitfall 30: what there is is seen without a driver that hangs, of which that is said */
 static void test_apart_offered(void)
 {
 	struct tg_source_info info[32];
@@ -400,7 +400,7 @@ static void test_apart_offered(void)
 	apart_end(&a, false);
 }
 
-/* A helper that dies between two questions is missed all the same, and another takes over. */
+/* pitfall 30: a helper that dies between two questions is missed, and another takes over */
 static void test_apart_killed(void)
 {
 	struct apart a;
