@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "analyze/edges.h"
 #include "analyze/moments.h"
 #include "analyze/peaks.h"
 #include "analyze/resumed.h"
@@ -549,6 +550,7 @@ void tg_recording_close(struct tg_recording *r)
 		steps_release(&s->cores);
 		steps_release(&s->memory);
 		tg_peaks_free(s->peaks);
+		tg_edges_free(s->edges);
 	}
 	for (size_t i = 0; i < r->n_lives; i++) {
 		free(r->life[i].comm);

@@ -46,6 +46,7 @@ struct tg_span_session {
 	struct tg_steps memory; /* limit: bytes */
 	int64_t first_ns, last_ns; /* of samples and events; 0, 0 when there are none */
 	struct tg_peaks *peaks; /* see peaks.h; NULL until they are asked for */
+	struct tg_edges *edges; /* see edges.h; the same */
 };
 
 /* A process of the measured tree, as far as it was seen. */

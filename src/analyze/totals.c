@@ -96,6 +96,7 @@ struct pass {
 	bool rows_exact;
 	struct tg_shares_columns shares_at; /* of the table that is being read */
 	struct tg_shares shares;
+	double hwm_bytes; /* the highest peak of a process that rose in the span; NaN: unknown */
 	bool several; /* processes lived in the span */
 };
 
@@ -203,8 +204,7 @@ static int each_block(void *ctx, const struct tg_block *block)
 		take_column(p, probe, block, c, before);
 		more |= probe->t_after[1] == TG_MISSING;
 	}
-	tg_shares_take(&p->shares, block, &p->shares_at, p->edge_ns[0], p->edge_ns[1],
-		p->edge_ns[1] + p->tolerance_ns);
+	tg_shares_take(&p->shares, block, &p->shares_at);
 	return !more;
 }
 
@@ -230,7 +230,18 @@ static const struct wish *wish_for(const char *metric)
 	return NULL;
 }
 
-static int read_tables(const struct tg_recording *r, struct pass *p)
+static int begin_shares(struct tg_recording *r, struct pass *p, uint32_t session)
+{
+	struct tg_peaks *lives;
+	int rc = tg_peaks_of(r, session, &lives);
+
+	if (rc == 0)
+		tg_shares_session(
+			&p->shares, tg_edges_of(r, tg_recording_session(r, session)), lives);
+	return rc;
+}
+
+static int read_tables(struct tg_recording *r, struct pass *p)
 {
 	size_t n;
 	const struct tg_table *table = tg_reader_tables(r->reader, &n);
@@ -264,7 +275,9 @@ static int read_tables(const struct tg_recording *r, struct pass *p)
 			column[p->n_columns] = (uint32_t)k;
 			p->column_probe[p->n_columns++] = (size_t)(probe - p->probe);
 		}
-		if (p->n_columns)
+		if (p->shares_at.rss != SIZE_MAX)
+			rc = begin_shares(r, p, t->session);
+		if (p->n_columns && rc >= 0)
 			rc = tg_reader_blocks(r->reader, t, column, p->n_columns, p->from_ns,
 				p->to_ns, each_block, p);
 		free(column);
@@ -477,27 +490,31 @@ static int peak_from_hwm(struct tg_recording *r, struct pass *p, struct tg_total
 		p->several |= lived > 1;
 	}
 	out->peak_exact = out->peak_exact && best != TG_MISSING && !tg_span_outlived_recorder(span);
-	if (best != TG_MISSING && !((double)best <= out->rss_peak_bytes))
-		out->rss_peak_bytes = (double)best;
+	if (best == TG_MISSING)
+		return 0;
+	p->hwm_bytes = (double)best;
+	out->rss_peak_bytes = fmax(out->rss_peak_bytes, p->hwm_bytes);
 	return 0;
 }
 
 /*
- * The memory that was in use at one moment, no page counted twice. That is PSS where several
- * processes were there and it was known as they had the most; else RSS, of one process also the
- * finer of the two.
+ * The most memory that was in use at one moment. Between rows a process may have had more than all
+ * of them in any: no page of one counts twice.
  */
-static void choose_peak(const struct pass *p, struct tg_totals *out)
+static void choose_peak(struct pass *p, struct tg_totals *out)
 {
+	bool is_pss;
+
+	tg_shares_end(&p->shares);
 	out->pss_peak_bytes = p->shares.pss_bytes;
 	if (p->shares.found_ns != TG_MISSING)
 		out->pss_age_s = (double)(p->edge_ns[1] - p->shares.found_ns) / 1e9;
-	out->mem_peak_bytes = out->rss_peak_bytes;
-	out->mem_peak_is = isnan(out->rss_peak_bytes) ? NULL : "RSS";
-	if (!p->several || !tg_shares_hold(&p->shares, out->rss_peak_bytes))
-		return;
-	out->mem_peak_bytes = out->pss_peak_bytes;
-	out->mem_peak_is = "PSS";
+	out->mem_peak_bytes = fmax(p->shares.top_bytes, p->hwm_bytes);
+	if (isnan(out->mem_peak_bytes)) /* between two rows */
+		out->mem_peak_bytes = out->rss_peak_bytes;
+	is_pss = p->shares.top_is_pss && out->mem_peak_bytes == p->shares.top_bytes;
+	if (!isnan(out->mem_peak_bytes))
+		out->mem_peak_is = is_pss ? "PSS" : "RSS";
 }
 
 static void fill_unknown(struct tg_totals *t)
@@ -522,16 +539,17 @@ int tg_totals_of(struct tg_recording *r, const struct tg_span *span, struct tg_t
 	const struct tg_span_session *s = tg_recording_session(r, span->session);
 	struct pass p = { .span = span,
 		.edge_ns = { span->begin_ns, span->end_ns },
-		.rows_ns = { TG_MISSING, TG_MISSING } };
+		.rows_ns = { TG_MISSING, TG_MISSING },
+		.hwm_bytes = NAN };
 	int64_t wall_ns = span->end_ns - span->begin_ns;
 	struct tg_gpu_totals gpus;
 	int rc;
 
 	fill_unknown(out);
-	tg_shares_init(&p.shares);
 	p.from_ns = TG_MAX(span->begin_ns - PAD_NS, 0);
 	p.to_ns = TG_MIN(span->end_ns + PAD_NS, TG_TIME_MAX);
 	p.tolerance_ns = TG_MAX(TG_EDGE_NS, wall_ns / 20);
+	tg_shares_init(&p.shares, span, p.tolerance_ns);
 	out->wall_s = (double)wall_ns / 1e9;
 	rc = read_tables(r, &p);
 	if (rc == 0)

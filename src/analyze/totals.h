@@ -19,7 +19,7 @@ struct tg_totals {
 	double cores_max; /* of the rates between samples; the mean when `single` */
 	double cores_allowed; /* limit in force, or NaN */
 	double memory_limit_bytes;
-	/* the most at one moment: PSS where processes share and it was known then, else RSS */
+	/* the most at one moment: PSS where it was known then, else RSS; see shares.h */
 	double mem_peak_bytes;
 	const char *mem_peak_is; /* "PSS", "RSS"; NULL: unknown */
 	double rss_begin_bytes, rss_peak_bytes, vms_peak_bytes;

@@ -23,7 +23,7 @@ static bool has(const struct tg_totals *t, const char *text)
 static bool near_limit(const struct tg_totals *t, bool several)
 {
 	double limit = t->memory_limit_bytes;
-	bool sum = several && t->mem_peak_bytes == t->rss_peak_bytes;
+	bool sum = several && t->mem_peak_is && !strcmp(t->mem_peak_is, "RSS");
 
 	return t->mem_peak_bytes >= 0.9 * limit && !(sum && t->mem_peak_bytes > limit);
 }
