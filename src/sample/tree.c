@@ -12,7 +12,8 @@
 
 #include "base/mem.h"
 
-#define BUCKETS 4096
+#define BUCKETS   4096
+#define SEARCH_NS TG_NS_PER_S
 
 struct tg_tree {
 	struct tg_env *env;
@@ -28,6 +29,7 @@ struct tg_tree {
 	struct tg_process *bucket[BUCKETS]; /* by pid; no process that is gone */
 
 	struct tg_search search;
+	int64_t searched_ns;
 	struct tg_kept kept; /* descriptors */
 	int loadavg_fd;
 
@@ -148,11 +150,29 @@ static int add_if_member(void *ctx, pid_t pid)
 	return 0;
 }
 
-/* Once a second will do. */
+/*
+ * Once a second will do, and that whether or not all the rest is refreshed as often: each process
+ * is looked at once. Where no process lists its children, at all of them each time: then with a
+ * refresh only.
+ */
+static bool is_search_due(const struct tg_tree *t, unsigned flags)
+{
+	bool any = t->new_pids_since_refresh || t->search.n_later;
+
+	if (!t->seen)
+		return false;
+	if (flags & TG_READ_REFRESH)
+		return t->no_children_files || any;
+	/* the first one, which is dear, is left to a refresh */
+	return !t->no_children_files && any && t->last_pid >= 0 && t->searched_ns &&
+	       t->env->t_ns - t->searched_ns >= SEARCH_NS;
+}
+
 static void search(struct tg_tree *t)
 {
 	size_t before;
 
+	t->searched_ns = t->env->t_ns;
 	do { /* until there are no more: a child's number may be below its parent's */
 		before = t->n;
 		tg_search_each(
@@ -418,6 +438,7 @@ static void begin_anew(struct tg_tree *t)
 	t->root_changed = t->seen = t->no_children_files = false;
 	t->since_ticks = INT64_MAX;
 	t->search.last_pid = -1;
+	t->searched_ns = 0;
 	t->root = t->want_root > 0 ? add(t, t->want_root, NULL) : NULL;
 }
 
@@ -432,8 +453,7 @@ void tg_tree_read(struct tg_tree *t, unsigned flags)
 		return;
 	ask_for_new_pids(t);
 	t->some_gone = false;
-	if (t->seen && (flags & TG_READ_REFRESH) &&
-		(t->no_children_files || t->new_pids_since_refresh || t->search.n_later))
+	if (is_search_due(t, flags))
 		search(t);
 	for (size_t i = 0; i < t->n; i++) /* grows while children are found */
 		read_one(t, t->node[i], flags);

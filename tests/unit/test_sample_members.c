@@ -372,8 +372,17 @@ static void leave_daemon(void)
 	stop();
 }
 
+static pid_t fork_nothing(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	return pid;
+}
+
 /* Reports 9, 10: its parent has ended before any reading; what the root was started with tells. */
-static void test_daemon(char *const *env, const char *mark, int found)
+static void test_daemon(char *const *env, const char *mark, int found, bool refresh)
 {
 	struct child c;
 	struct tg_sampler *s;
@@ -384,9 +393,15 @@ static void test_daemon(char *const *env, const char *mark, int found)
 	c = start(leave_daemon);
 	s = told_sampler(c.pid, mark, &told);
 	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	if (!refresh) {
+		wait_child(fork_nothing());
+		tg_sampler_read(s, TG_READ_REFRESH, &r); /* looks at all that there are */
+	}
 	T_EQ_I(column(&r, "tree.processes", ""), 1);
 	go(&c);
-	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	/* whether or not it is time to read all anew: that may be too dear to be done so often */
+	nanosleep(&(struct timespec){ .tv_sec = refresh ? 0 : 3 }, NULL);
+	tg_sampler_read(s, refresh ? TG_READ_REFRESH : 0, &r);
 	T_EQ_I(column(&r, "tree.processes", ""), 1 + found);
 	T_EQ_I(told.births, 1 + found);
 	finish(&c);
@@ -542,9 +557,10 @@ int main(int argc, char **argv)
 	test_exec();
 	test_pid_reuse();
 	daemon_pid = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	test_daemon(marked, MARK, 1);
-	test_daemon(other, MARK, 0);
-	test_daemon(marked, NULL, 0);
+	test_daemon(marked, MARK, 1, true);
+	test_daemon(marked, MARK, 1, false);
+	test_daemon(other, MARK, 0, true);
+	test_daemon(marked, NULL, 0, true);
 	test_daemon_that_hangs();
 	munmap(daemon_pid, 4096);
 	test_descriptors();
