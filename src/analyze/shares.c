@@ -166,6 +166,17 @@ void tg_shares_end(struct tg_shares *s)
 	no_reading_comes(s);
 }
 
+/* Whether RSS was lower at a moment than the line of PSS to `to`, as far as a tenth tells. */
+static bool is_crossed(const struct tg_points *pss, size_t to, const struct tg_series_point *rss)
+{
+	const struct tg_series_point *a = &pss->point[to ? to - 1 : 0], *b = &pss->point[to];
+	double part =
+		b->t_ns > a->t_ns ? (double)(rss->t_ns - a->t_ns) / (double)(b->t_ns - a->t_ns) : 0;
+	double line = (double)a->value + ((double)b->value - (double)a->value) * part;
+
+	return to && (double)rss->value < HOLDS * line;
+}
+
 bool tg_shares_cut(struct tg_points *pss, const struct tg_points *rss)
 {
 	double before = NAN, least = NAN, most = NAN,
@@ -180,6 +191,7 @@ bool tg_shares_cut(struct tg_points *pss, const struct tg_points *rss)
 			now = (double)rss->point[k].value;
 			least = fmin(least, now);
 			most = fmax(most, now);
+			p->cut |= is_crossed(pss, i, &rss->point[k]);
 		}
 		p->cut |= HOLDS * most > fmax(before, now) || least < HOLDS * fmin(before, now);
 		lower |= (double)p->value < HOLDS * now;

@@ -163,6 +163,14 @@ static double *bucket_field(struct tg_bucket *b, int k)
 	return k == 0 ? &b->min : k == 1 ? &b->max : &b->mean;
 }
 
+static struct tg_bin *bins_of(const struct tg_panels *w, const struct tg_points *p, size_t n)
+{
+	struct tg_bin *bin = tg_xcalloc(n, sizeof(*bin));
+
+	tg_bins_from(p, w->from_ns, w->to_ns, bin, n);
+	return bin;
+}
+
 /* Of each bin, what it is for each one of `line->per`; nothing is known where there was none. */
 static int divide(const struct tg_panels *w, const struct line *line, const char *instance,
 	struct tg_bin *bin, size_t n)
@@ -172,9 +180,7 @@ static int divide(const struct tg_panels *w, const struct line *line, const char
 	int rc = tg_series_load(
 		w->recording, line->per, instance, w->from_ns, w->to_ns, w->buckets, &p);
 
-	per = tg_xcalloc(n, sizeof(*per));
-	if (rc == 0)
-		tg_bins_from(&p, w->from_ns, w->to_ns, per, n);
+	per = bins_of(w, &p, n); /* of no points: nothing is known */
 	for (size_t j = 0; j < n; j++) {
 		bin[j].mean = per[j].mean > 0 ? bin[j].mean / per[j].mean : NAN;
 		bin[j].min = bin[j].max = bin[j].mean;
@@ -206,49 +212,69 @@ static int drop_idle(struct tg_panel *panel, const struct line *line)
 	return 0;
 }
 
-/* Points of `line`. Returns 1, 0 when there is nothing to draw, or -errno. */
+/*
+ * Points of `line`, and of RSS where it must not be above that. Returns 1, 0 when there is nothing
+ * to draw, or -errno.
+ */
 static int load_points(const struct tg_panels *w, const struct line *line, const char *instance,
-	struct tg_points *p)
+	struct tg_points *p, struct tg_points *rss)
 {
-	struct tg_points rss = { 0 };
 	int rc = tg_series_load(
 		w->recording, line->metric, instance, w->from_ns, w->to_ns, w->buckets, p);
 
 	if (rc == 0 && line->when == WHEN_SHARED) {
 		rc = tg_series_load(w->recording, "tree.rss_bytes", instance, w->from_ns, w->to_ns,
-			w->buckets, &rss);
-		if (rc == 0 && !tg_shares_cut(p, &rss))
+			w->buckets, rss);
+		if (rc == 0 && !tg_shares_cut(p, rss))
 			rc = -ENOENT;
-		tg_points_release(&rss);
 	}
 	if (rc == -ENOENT || (rc == 0 && (!p->n || w->to_ns <= w->from_ns)))
 		return 0;
 	return rc < 0 ? rc : 1;
 }
 
+/* What is drawn between readings must not be above what bounds it either. */
+static void bound(
+	const struct tg_panels *w, struct tg_bin *bin, size_t n, const struct tg_points *bounds)
+{
+	struct tg_bin *most = bins_of(w, bounds, n);
+
+	for (size_t j = 0; j < n; j++) {
+		if (isnan(bin[j].mean))
+			continue;
+		bin[j].min = fmin(bin[j].min, most[j].min);
+		bin[j].max = fmin(bin[j].max, most[j].max);
+		bin[j].mean = fmin(bin[j].mean, most[j].mean);
+	}
+	free(most);
+}
+
 /* Returns 1 when a series with something in it was added, 0 when not, -errno. */
 static int add_series(const struct tg_panels *w, struct tg_panel *panel, const struct line *line,
 	const char *name, const char *instance)
 {
-	struct tg_points p = { 0 };
+	struct tg_points p = { 0 }, rss = { 0 };
 	struct tg_series *s;
 	struct tg_bin *bin;
 	double f = line->factor > 0 ? line->factor : 1;
 	bool single;
 	size_t n;
-	int rc = load_points(w, line, instance, &p);
+	int rc = load_points(w, line, instance, &p, &rss);
 
 	if (rc <= 0) {
 		tg_points_release(&p);
+		tg_points_release(&rss);
 		return rc;
 	}
 	single = tg_points_window(&p, w->from_ns, w->to_ns);
 	/* context has slower samples than what is of interest, or as many */
 	if (!(line->style & PALE))
 		panel->mean_only = panel->mean_only && single;
-	n = bins_for(w, &p);
-	bin = tg_xcalloc(n, sizeof(*bin));
-	tg_bins_from(&p, w->from_ns, w->to_ns, bin, n);
+	n = bins_for(w, rss.n ? &rss : &p);
+	bin = bins_of(w, &p, n);
+	if (rss.n)
+		bound(w, bin, n, &rss);
+	tg_points_release(&rss);
 	if (line->per)
 		rc = divide(w, line, instance, bin, n);
 	if (rc < 0) {

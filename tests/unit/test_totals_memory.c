@@ -225,13 +225,13 @@ static struct tg_points points(const int64_t *value, size_t n, size_t every)
 	return p;
 }
 
-/* pitfall 14: a peak between two looks at shares is not crossed by a line that knows nothing of it
- */
+/* pitfall 14: a peak between two looks at shares is not crossed by a line that knows nothing of it,
+ * and none goes above RSS */
 static void test_cut(void)
 {
 	static const int64_t rss[] = { 100, 100, 200, 400, 600, 800, 600, 300, 600, 640, 600 };
 	static const int64_t pss[] = { 95, 0, 190, 0, 580, 0, 560, 0, 560, 0, 550 };
-	static const bool cut[] = { true, false, false, true, true, false };
+	static const bool cut[] = { true, true, false, true, true, false };
 	struct tg_points p = points(pss, TG_ARRAY_SIZE(pss), 2);
 	struct tg_points r = points(rss, TG_ARRAY_SIZE(rss), 1);
 

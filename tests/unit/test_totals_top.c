@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The most memory of a span is that of one moment, and no span has less than one within it. */
+/* The most memory of a span is that of one moment, and no span has less than one within it; PSS is
+ * drawn where it is known. */
 #include "run.h"
 
 #include "analyze/totals.h"
+#include "command/picture.h"
 
 #include "base/mem.h"
 
@@ -291,11 +293,100 @@ static void test_nested(void)
 	printf("# %zu pairs, %zu of PSS\n", pairs, of_pss);
 }
 
+/* pitfall 14: PSS is drawn where it is known, and nowhere above RSS */
+static void check_lines(const struct tg_panel *panel, size_t *drawn)
+{
+	const struct tg_series *rss = &panel->series[0], *pss = &panel->series[1];
+	size_t wrong = 0;
+
+	if (panel->n_series < 2)
+		return;
+	T_EQ_S(pss->name, "PSS");
+	T_EQ_I(pss->n_buckets, rss->n_buckets);
+	for (size_t j = 0; j < pss->n_buckets; j++) {
+		const struct tg_bucket *a = &pss->bucket[j], *b = &rss->bucket[j];
+
+		if (a->mean > b->mean || a->max > b->max || a->min > b->min)
+			wrong++;
+		*drawn += isnan(a->mean) ? 0U : 1U;
+	}
+	T_EQ_I(wrong, 0);
+}
+
+static void test_lines(void)
+{
+	uint64_t seed = 4;
+	size_t drawn = 0;
+
+	for (int round = 0; round < ROUNDS / 10; round++) {
+		struct tg_recording *r = random_one(&seed);
+
+		for (size_t i = 0; i < r->n_spans; i++) {
+			const struct tg_span *span[] = { &r->span[i] };
+			struct tg_chart chart;
+			struct tg_err err = { 0 };
+
+			if (tg_picture_draw(
+				    &(struct tg_picture){ r, span, 1, "memory", false, 700 },
+				    &chart, &err) == 0)
+				check_lines(&chart.panel[0], &drawn);
+			tg_chart_free(&chart);
+		}
+		tg_recording_close(r);
+	}
+	T_OK(drawn > 1000);
+}
+
+/* The line between two readings of PSS ends where RSS has fallen below it. */
+static void test_fall(void)
+{
+	struct made m = begin();
+	const struct tg_span *all[1];
+	struct tg_recording *r;
+	struct tg_chart chart;
+	struct tg_err err = { 0 };
+	size_t n = 0;
+
+	process(&m, 1, 0, -1);
+	span(&m, "cell", 0, 4000);
+	for (int ms = 0; ms <= 4000; ms += 100) {
+		bool read = ms % 1000 == 0 || ms == 1900, high = ms < 2600;
+
+		row(&m, ms,
+			ms == 2400 || ms == 2500 ? 710
+			: high                   ? 640
+						 : 410,
+			!read || ms == 2000 ? -1
+			: ms < 1000         ? 500
+			: high              ? 629
+					    : 399,
+			ms);
+	}
+	r = load(&m);
+	all[0] = &r->span[0];
+	T_EQ_I(tg_picture_draw(
+		       &(struct tg_picture){ r, all, 1, "memory", false, 700 }, &chart, &err),
+		0);
+	for (size_t j = 0; j < chart.panel[0].series[1].n_buckets; j++) {
+		const struct tg_bucket *b = &chart.panel[0].series[1].bucket[j];
+
+		if (b->t0 > 1.95 && b->t1 < 2.95) {
+			T_OK(isnan(b->mean));
+			n++;
+		}
+	}
+	T_OK(n > 10);
+	tg_chart_free(&chart);
+	tg_recording_close(r);
+}
+
 int main(void)
 {
 	test_alone();
 	test_tells();
 	test_nested();
+	test_lines();
+	test_fall();
 	unlink(run_path("run.tacho"));
 	rmdir(run_dir());
 	return t_done();
