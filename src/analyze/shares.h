@@ -64,8 +64,8 @@ void tg_shares_end(struct tg_shares *s);
 
 /*
  * Cut a series of PSS where it was not known: between two of its points RSS was higher than at
- * both, or lower, by more than a tenth, or lower than the line by that. Returns whether PSS was lower than RSS by as much at some
- * point.
+ * both, or lower, by more than a tenth, or lower than the line by that. Returns whether PSS was
+ * lower than RSS by as much at some point.
  */
 bool tg_shares_cut(struct tg_points *pss, const struct tg_points *rss);
 
