@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "jupyter/conn.h"
 #include "jupyter/kernelspec.h"
-#include "jupyter/spawn.h"
+#include "base/spawn.h"
 
 struct tg_inner {
 	pid_t pid; /* 0: none, or reaped */

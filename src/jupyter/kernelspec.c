@@ -11,13 +11,6 @@
 
 #include "base/mem.h"
 
-void tg_strv_free(char **v)
-{
-	for (size_t i = 0; v && v[i]; i++)
-		free(v[i]);
-	free(v);
-}
-
 void tg_kernelspec_release(struct tg_kernelspec *s)
 {
 	free(s->name);
@@ -328,36 +321,10 @@ static void substitute(const char *s, char *const *env, struct tg_buf *out)
 	}
 }
 
-void tg_environ_set(char **env, const char *name, const char *value)
-{
-	size_t len = strlen(name), i = 0;
-	struct tg_buf entry = TG_BUF_INIT;
-
-	while (env[i] && (strncmp(env[i], name, len) || env[i][len] != '='))
-		i++;
-	if (env[i]) {
-		free(env[i]);
-		if (!value)
-			do
-				env[i] = env[i + 1];
-			while (env[i++]);
-	}
-	if (!value)
-		return;
-	tg_buf_addf(&entry, "%s=%s", name, value);
-	env[i] = tg_buf_detach(&entry);
-}
-
 char **tg_kernelspec_environ(const struct tg_kernelspec *s, char *const *base, size_t spare)
 {
-	size_t n = 0;
-	char **env;
+	char **env = tg_environ_copy(base, s->n_env + spare);
 
-	while (base[n])
-		n++;
-	env = tg_xcalloc(n + s->n_env + spare + 1, sizeof(*env));
-	for (size_t i = 0; i < n; i++)
-		env[i] = tg_xstrdup(base[i]);
 	for (size_t i = 0; i < s->n_env; i++) {
 		struct tg_buf value = TG_BUF_INIT;
 

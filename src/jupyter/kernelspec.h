@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
+#include "base/environ.h"
 #include "base/err.h"
 
 #define TG_KERNELSPEC_FILE_MAX  (1u << 20)
@@ -60,10 +61,5 @@ char **tg_kernelspec_command(const struct tg_kernelspec *s, const char *connecti
  * from `base`. Room is left for `spare` more. Caller frees with tg_strv_free.
  */
 char **tg_kernelspec_environ(const struct tg_kernelspec *s, char *const *base, size_t spare);
-
-/* Set or replace a variable in a list with room for it; `value` NULL removes it. */
-void tg_environ_set(char **env, const char *name, const char *value);
-
-void tg_strv_free(char **v);
 
 #endif

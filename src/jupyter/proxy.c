@@ -191,7 +191,7 @@ static int start(struct tg_proxy *p, struct tg_err *err)
 				&p->spec, o->kernel ? o->kernel : "python3", p->prefix.data, err);
 	if (ret)
 		return ret;
-	if ((ret = tg_signals_open(&p->signals)))
+	if ((ret = tg_signals_open(&p->signals, false)))
 		return tg_err_set(err, ret, "no signalfd: %s", strerror(-ret));
 	watch_parent(p);
 	p->context = zmq_ctx_new();

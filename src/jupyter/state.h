@@ -20,7 +20,7 @@
 #include "jupyter/request.h"
 #include "jupyter/settings.h"
 #include "jupyter/sign.h"
-#include "jupyter/spawn.h"
+#include "base/spawn.h"
 #include "jupyter/worker.h"
 
 #define TG_TURN_MESSAGES 64 /* of one socket before the others get their turn */

@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "jupyter/spawn.h"
+#include "base/spawn.h"
 
 #define TG_WORKER_LIMIT_NS   INT64_C(10000000000) /* for an answer, 10 s */
 #define TG_WORKER_IDLE_NS    INT64_C(60000000000) /* then it is let go */

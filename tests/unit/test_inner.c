@@ -131,7 +131,7 @@ int main(void)
 	tg_buf_addf(&runtime, "%s/tachograph", root);
 	tg_buf_addf(&file, "%s/kernel-1.json", root);
 	T_EQ_I(tg_kernelspec_parse(&spec, root, spec_text, strlen(spec_text), NULL), 0);
-	T_EQ_I(tg_signals_open(&signals), 0);
+	T_EQ_I(tg_signals_open(&signals, false), 0);
 	start.outer_file = file.data;
 	start.spec = &spec;
 	start.signals = &signals;

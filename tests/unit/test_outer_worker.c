@@ -54,7 +54,7 @@ static void test_hangs(void)
 	pid_t pid, tracer;
 	char c;
 
-	T_EQ_I(tg_signals_open(&signals), 0);
+	T_EQ_I(tg_signals_open(&signals, false), 0);
 	T_EQ_I(tg_worker_start(&w, "/proc/self/exe", false, &signals, &err), 0);
 	pid = w.pid;
 
@@ -108,7 +108,7 @@ static void test_left(void)
 	struct tg_worker w = TG_WORKER_INIT;
 	pid_t first;
 
-	T_EQ_I(tg_signals_open(&signals), 0);
+	T_EQ_I(tg_signals_open(&signals, false), 0);
 	/* a question to one that was there, and leaves without reading it: another gets it */
 	setenv(HOW, "leave", 1);
 	T_EQ_I(tg_worker_start(&w, exe, false, &signals, NULL), 0);

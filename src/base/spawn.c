@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "jupyter/spawn.h"
+#include "base/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,10 +27,11 @@ static void put_back(const struct tg_signals *s)
 			sigaction(i, &s->found[i], NULL);
 }
 
-int tg_signals_open(struct tg_signals *s)
+int tg_signals_open(struct tg_signals *s, bool reads_user_signals)
 {
-	static const int group[] = { SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGQUIT,
-		SIGPIPE, SIGXFSZ };
+	static const int group[] = { SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGQUIT, SIGPIPE,
+		SIGXFSZ };
+	static const int user[] = { SIGUSR1, SIGUSR2 };
 	struct sigaction on_hangup = { 0 };
 	sigset_t ours;
 
@@ -43,6 +44,11 @@ int tg_signals_open(struct tg_signals *s)
 	if (on_hangup.sa_handler != SIG_IGN)
 		sigaddset(&ours, SIGHUP);
 	sigaddset(&ours, SIGCHLD);
+	for (size_t i = 0; i < TG_ARRAY_SIZE(user); i++)
+		if (reads_user_signals)
+			sigaddset(&ours, user[i]);
+		else
+			change(s, user[i], SIG_IGN);
 	if (sigprocmask(SIG_BLOCK, &ours, &s->mask))
 		return -errno;
 	for (size_t i = 0; i < TG_ARRAY_SIZE(group); i++)
@@ -88,12 +94,15 @@ static int resolve(const char *name, char *const *env, struct tg_buf *out)
 
 /* The child's side: only async-signal-safe calls. */
 static void __attribute__((noreturn))
-become(const struct tg_spawn *s, const char *file, pid_t parent, int report)
+become(const struct tg_spawn *s, const char *file, pid_t parent, int go, int report)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	ssize_t got;
 	int error;
+	char c;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!s->outlives_us)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(127);
 	if (s->fd3 == 3)
@@ -105,6 +114,11 @@ become(const struct tg_spawn *s, const char *file, pid_t parent, int report)
 	else
 		put_back(s->signals);
 	sigprocmask(SIG_SETMASK, &s->signals->mask, NULL);
+	do
+		got = read(go, &c, 1);
+	while (got < 0 && errno == EINTR);
+	if (got != 1)
+		_exit(127);
 	execve(file, s->argv, s->env);
 	error = errno;
 	while (write(report, &error, sizeof(error)) < 0 && errno == EINTR)
@@ -112,43 +126,112 @@ become(const struct tg_spawn *s, const char *file, pid_t parent, int report)
 	_exit(127);
 }
 
-pid_t tg_spawn(const struct tg_spawn *s, struct tg_err *err)
+/* A pipe whose ends are not descriptor 3, which is the child's. 0 or -errno. */
+static int make_pipe(int end[2])
+{
+	if (pipe2(end, O_CLOEXEC) < 0)
+		return -errno;
+	for (int i = 0; i < 2; i++) {
+		int other;
+
+		if (end[i] != 3)
+			continue;
+		other = fcntl(3, F_DUPFD_CLOEXEC, 4);
+		if (other < 0) {
+			int error = errno;
+
+			close(end[0]);
+			close(end[1]);
+			return -error;
+		}
+		close(3);
+		end[i] = other;
+	}
+	return 0;
+}
+
+static void close_pipe(const int end[2])
+{
+	close(end[0]);
+	close(end[1]);
+}
+
+/* Returns 0 with the pid and our ends of two pipes in `child`, or -errno. */
+static int start(struct tg_spawned *child, const struct tg_spawn *s, const char *file)
+{
+	int go[2], report[2], r = make_pipe(go);
+	pid_t parent = getpid();
+
+	if (r < 0)
+		return r;
+	r = make_pipe(report);
+	if (r < 0) {
+		close_pipe(go);
+		return r;
+	}
+	child->pid = fork();
+	if (child->pid < 0) {
+		r = -errno;
+		close_pipe(go);
+		close_pipe(report);
+		return r;
+	}
+	if (child->pid == 0) {
+		close(go[1]); /* or it would wait for ever for what only it could send */
+		become(s, file, parent, go[0], report[1]);
+	}
+	close(go[0]);
+	close(report[1]);
+	child->go = go[1];
+	child->report = report[0];
+	return 0;
+}
+
+int tg_spawn_hold(struct tg_spawned *child, const struct tg_spawn *s, struct tg_err *err)
 {
 	struct tg_buf file = TG_BUF_INIT;
-	pid_t pid = -1, parent = getpid();
-	int report[2], error = 0;
-	ssize_t got;
+	int r;
 
 	if (resolve(s->argv[0], s->env, &file)) {
 		tg_buf_release(&file);
 		return tg_err_set(err, -ENOENT, "there is no program \"%s\"", s->argv[0]);
 	}
-	if (pipe2(report, O_CLOEXEC)) {
-		error = errno;
-		goto out;
-	}
-	/* descriptor 3 is the child's; the report must not be in its way */
-	if (report[1] == 3) {
-		int other = fcntl(report[1], F_DUPFD_CLOEXEC, 4);
-
-		close(report[1]);
-		report[1] = other;
-	}
-	pid = fork();
-	if (pid < 0)
-		error = errno;
-	else if (!pid)
-		become(s, file.data, parent, report[1]);
-	close(report[1]);
-	do
-		got = error ? 0 : read(report[0], &error, sizeof(error));
-	while (got < 0 && errno == EINTR);
-	close(report[0]);
-	if (got > 0)
-		waitpid(pid, NULL, 0);
-out:
-	if (error)
-		pid = tg_err_set(err, -error, "%s: %s", file.data, strerror(error));
+	r = start(child, s, file.data);
+	if (r < 0)
+		tg_err_set(err, r, "%s: %s", file.data, strerror(-r));
+	child->file = r < 0 ? NULL : tg_buf_detach(&file);
 	tg_buf_release(&file);
-	return pid;
+	return r;
+}
+
+int tg_spawn_go(struct tg_spawned *child, struct tg_err *err)
+{
+	int error = 0;
+	ssize_t got;
+
+	/* one that was killed meanwhile reads nothing; its end says how */
+	while (write(child->go, "", 1) < 0 && errno == EINTR)
+		;
+	close(child->go);
+	do
+		got = read(child->report, &error, sizeof(error));
+	while (got < 0 && errno == EINTR);
+	close(child->report);
+	if (got > 0) {
+		waitpid(child->pid, NULL, 0);
+		tg_err_set(err, -error, "%s: %s", child->file, strerror(error));
+	}
+	free(child->file);
+	child->file = NULL;
+	return -error;
+}
+
+pid_t tg_spawn(const struct tg_spawn *s, struct tg_err *err)
+{
+	struct tg_spawned child;
+	int r = tg_spawn_hold(&child, s, err);
+
+	if (r == 0)
+		r = tg_spawn_go(&child, err);
+	return r < 0 ? r : child.pid;
 }
