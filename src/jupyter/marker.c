@@ -3,48 +3,27 @@
 
 #include <errno.h>
 #include <sodium.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/lines.h"
 #include "base/paths.h"
-#include "base/utf8.h"
 #include "mark/address.h"
+#include "mark/file_name.h"
 #include "mark/protocol.h"
 
 #include "base/mem.h"
 
 #define NAME_CHARACTERS 60
-#define NAME_MAX_BYTES  100 /* of the notebook's name in the file's */
 #define TWICE_NS        (60 * TG_NS_PER_S) /* a second death within this ends the recording */
 #define AGAIN_NS        (50 * TG_NS_PER_MS) /* for the dead one to be gone whole */
 #define OOM_MS          100 /* who waits for the end of a dead kernel waits no longer for us */
 #define DRAIN_MS        200 /* for the last ends to find room, when the kernel is gone */
 #define HELLO_NS        (10 * TG_NS_PER_S) /* between questions for a warning */
 
-/* Of the name of a notebook what every program takes for a file's: UTF-8, no control characters. */
-static void add_name(struct tg_buf *out, const char *name, size_t len)
-{
-	len = tg_mark_cut(name, len, NAME_MAX_BYTES);
-	for (size_t n; len > 0; name += n, len -= n) {
-		uint32_t cp;
-
-		n = tg_utf8_decode(name, len, &cp);
-		if (n && cp >= 0x20 && cp != 0x7f && cp != '/')
-			tg_buf_add(out, name, n);
-		else
-			tg_buf_addc(out, '_');
-		n = n ? n : 1;
-	}
-}
-
 /* <what>-HOST-YYYYmmdd-HHMMSS.tacho in the folder for kernels' recordings */
 static int name_output(struct tg_buf *out, const char *what, struct tg_err *err)
 {
-	time_t now = (time_t)(tg_real_ns() / TG_NS_PER_S);
-	char host[65] = "", date[32];
 	const char *base = strrchr(what, '/');
-	struct tm tm;
 	size_t len;
 	int ret = tg_paths_recordings(out, err);
 
@@ -54,15 +33,8 @@ static int name_output(struct tg_buf *out, const char *what, struct tg_err *err)
 	len = strlen(base);
 	if (len >= 6 && !strcmp(base + len - 6, ".ipynb"))
 		len -= 6;
-	gethostname(host, sizeof(host) - 1);
-	host[strcspn(host, ".")] = '\0';
-	localtime_r(&now, &tm);
-	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &tm);
 	tg_buf_addc(out, '/');
-	add_name(out, len ? base : "kernel", len ? len : strlen("kernel"));
-	tg_buf_addc(out, '-');
-	add_name(out, host, strlen(host));
-	tg_buf_addf(out, "-%s.tacho", date);
+	tg_mark_file_name(out, len ? base : "kernel", len ? len : strlen("kernel"), false);
 	return 0;
 }
 
