@@ -22,8 +22,9 @@ LAYERS = {
     "render": {"base", "record", "analyze"},
     "command": {"base", "render", "analyze", "import", "export", "record", "mark"},
     "jupyter": {"base", "mark"},
+    "front": {"base", "mark", "command"},
     "cli": {"base", "sample", "record", "mark", "recorder", "analyze", "import", "export",
-            "render", "command", "jupyter"},
+            "render", "command", "jupyter", "front"},
 }
 FOREIGN = {  # header: where it may be included
     r"zmq\.h": r"src/jupyter/.*",

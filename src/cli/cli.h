@@ -43,6 +43,7 @@ void tg_cli_free_sources(struct tg_command *c);
 int tg_cmd_gpu_helper(int argc, char **argv);
 int tg_cmd_install(int argc, char **argv); /* and uninstall: argv[0] says which */
 int tg_cmd_kernel(int argc, char **argv);
+int tg_cmd_record(int argc, char **argv);
 int tg_cmd_recorder(int argc, char **argv);
 int tg_cmd_version(int argc, char **argv);
 int tg_cmd_worker(int argc, char **argv);

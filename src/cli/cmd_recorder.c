@@ -22,6 +22,7 @@ int tg_cmd_recorder(int argc, char **argv)
 		{ "queue-bytes", required_argument, NULL, 'q' },
 		{ "what", required_argument, NULL, 'w' },
 		{ "runtime", required_argument, NULL, 't' },
+		{ "no-args", no_argument, NULL, 'n' },
 		{ 0 },
 	};
 	struct tg_recorder_options o = {
@@ -61,6 +62,9 @@ int tg_cmd_recorder(int argc, char **argv)
 			break;
 		case 't':
 			setenv(TG_PATHS_RUNTIME_TOLD, optarg, 1);
+			break;
+		case 'n':
+			o.no_args = true;
 			break;
 		default:
 			return TG_EXIT_USAGE;

@@ -73,7 +73,7 @@ static int spawn(const struct tg_mark_start *start, const char *runtime, int fd,
 	const char *argv[] = { "tachograph", "recorder", "--fd", "3", "--id", start->id, "--output",
 		NULL, "--root", root, "--interval-ns", interval, "--idle-interval-ns", idle,
 		"--linger-ns", linger, "--what", start->what ? start->what : "record", "--runtime",
-		runtime, NULL };
+		runtime, start->no_args ? "--no-args" : NULL, NULL };
 	int r;
 
 	r = absolute(&output, start->output, err);

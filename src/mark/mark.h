@@ -28,6 +28,7 @@ struct tg_mark_start {
 	int64_t idle_interval_ns; /* period between spans; 0: the default, 1 s */
 	const char *what; /* "kernel", "record": for the session chunk */
 	int64_t linger_ns; /* how long it outlives root and clients; 0: the default, 10 s */
+	bool no_args; /* command lines are not recorded */
 	const char *exe; /* the executable to start; NULL: our own (tests name another) */
 };
 

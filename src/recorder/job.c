@@ -214,6 +214,7 @@ struct tg_job *tg_job_new(const struct tg_recorder_options *o, struct tg_output 
 	struct tg_buf mark = TG_BUF_INIT;
 	struct tg_sampler_options options = {
 		.root_fd = -1,
+		.no_args = o->no_args,
 		.no_perf = perf && !strcmp(perf, "no"),
 		.first_entity = state->next_entity,
 		.hooks = { .birth = on_birth,

@@ -7,6 +7,7 @@
 #ifndef TG_RECORDER_RECORDER_H
 #define TG_RECORDER_RECORDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,6 +23,7 @@ struct tg_recorder_options {
 	pid_t root; /* 0: a mark will say */
 	int64_t interval_ns, idle_interval_ns, linger_ns; /* 0: the default */
 	size_t queue_bytes; /* 0: the default */
+	bool no_args; /* command lines are not recorded */
 };
 
 /*

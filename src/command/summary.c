@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "command/summary.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "analyze/recording.h"
+#include "command/format.h"
+
+#include "base/mem.h"
+
+static const struct tg_span *last_run(const struct tg_recording *r)
+{
+	for (size_t i = r->n_spans; i > 0; i--)
+		if (!strcmp(r->span[i - 1].kind, "run"))
+			return &r->span[i - 1];
+	return NULL;
+}
+
+/* "  read 12 MB, written 1.2 GB" where there is either. */
+static void add_pair(
+	struct tg_buf *out, const char *a, double bytes_a, const char *b, double bytes_b)
+{
+	if (!(bytes_a > 0) && !(bytes_b > 0))
+		return;
+	tg_buf_addf(out, "  %s ", a);
+	tg_fmt_bytes(out, bytes_a);
+	tg_buf_addf(out, ", %s ", b);
+	tg_fmt_bytes(out, bytes_b);
+	tg_buf_addc(out, '\n');
+}
+
+static void add_totals(struct tg_buf *out, const struct tg_span *run, const struct tg_totals *t)
+{
+	tg_buf_addf(out, "%s: ", run->name ? run->name : "run");
+	tg_fmt_headline(out, t);
+	for (size_t i = 0; i < t->n_verdicts; i++)
+		tg_buf_addf(out, " · %s", t->verdict[i]);
+	tg_buf_addc(out, '\n');
+	tg_buf_adds(out, "  CPU time ");
+	tg_fmt_seconds(out, t->cpu_s);
+	if (!isnan(t->cpu_s) && !isnan(t->cores_allowed) && t->wall_s > 0) {
+		tg_buf_adds(out, ", ");
+		tg_fmt_pct(out, t->cores_mean, t->cores_allowed);
+		tg_buf_adds(out, " of what is allowed");
+	}
+	tg_buf_addc(out, '\n');
+	add_pair(out, "storage: read", t->read_bytes, "written", t->write_bytes);
+	add_pair(out, "network of the machine: received", t->net_rx_bytes, "sent", t->net_tx_bytes);
+}
+
+int tg_summary(const char *file, struct tg_buf *out, struct tg_err *err)
+{
+	struct tg_recording *r;
+	const struct tg_span *run;
+	struct tg_totals t;
+	int rc = tg_recording_open(&r, file, err);
+
+	if (rc < 0)
+		return rc;
+	run = last_run(r);
+	rc = run ? tg_totals_of(r, run, &t) : -ENODATA;
+	if (rc == 0)
+		add_totals(out, run, &t);
+	else
+		tg_err_set(err, rc, "%s has no run: %s", file, strerror(-rc));
+	tg_buf_addf(out, "  recorded in %s\n", file);
+	tg_recording_close(r);
+	return rc;
+}

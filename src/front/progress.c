@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "front/progress.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "command/format.h"
+
+#include "base/mem.h"
+
+static bool is_ours(const struct tg_progress *p)
+{
+	return p->fd >= 0 && tcgetpgrp(p->fd) == getpgrp();
+}
+
+void tg_progress_show(struct tg_progress *p, const struct tg_json *usage)
+{
+	double cores = tg_json_num(tg_json_get(usage, "kernel_cpu"), NAN) / 100;
+	double memory = tg_json_num(tg_json_get(usage, "kernel_memory"), NAN);
+	struct tg_buf line = TG_BUF_INIT;
+
+	if (!is_ours(p) || (isnan(cores) && isnan(memory)))
+		return;
+	tg_buf_adds(&line, "\r\033[K");
+	tg_fmt_seconds(&line, (double)((tg_mono_ns() - p->begin_ns) / TG_NS_PER_S));
+	if (!isnan(cores)) {
+		tg_buf_adds(&line, " · ");
+		tg_fmt_cores(&line, cores);
+	}
+	if (!isnan(memory)) {
+		tg_buf_adds(&line, " · ");
+		tg_fmt_bytes(&line, memory);
+	}
+	tg_buf_addc(&line, '\r');
+	p->shown = true;
+	tg_file_write_all(p->fd, line.data, line.len);
+	tg_buf_release(&line);
+}
+
+void tg_progress_clear(struct tg_progress *p)
+{
+	if (p->shown && is_ours(p))
+		tg_file_write_all(p->fd, "\r\033[K", 4);
+	p->shown = false;
+}
+
+void tg_progress_release(struct tg_progress *p)
+{
+	tg_progress_clear(p);
+}

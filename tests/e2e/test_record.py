@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`tachograph record`: the command as if we were not there, and what it did in a file."""
+
+import contextlib
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from socket import AF_UNIX, SOCK_SEQPACKET
+from socket import socket as Socket
+
+import pytest
+
+from proxied import LONG, recorder_at, wait_gone
+
+BURN = "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done"
+
+
+@pytest.fixture
+def record(place, exe, tmp_path):
+    """Run a command in a folder of its own, recorded; what it did is in .spans() and .content()."""
+    class Record:
+        file = tmp_path / "run.tacho"
+
+        def argv(self, *command, options=(), named=True):
+            return [exe, "record", *(["-o", str(self.file)] if named else []), *options, "--", *command]
+
+        def __call__(self, *command, options=(), named=True, **more):
+            more = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": LONG, **more}
+            return subprocess.run(self.argv(*command, options=options, named=named), **more)
+
+        def start(self, *command, options=(), **more):
+            more = {"cwd": tmp_path, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **more}
+            return subprocess.Popen(self.argv(*command, options=options), **more)
+
+        def content(self, file=None):
+            out = tmp_path / "out.json"
+            subprocess.run([exe, "export", file or self.file, "-o", out], check=True, timeout=LONG)
+            return json.loads(out.read_text())
+
+        def spans(self, kind):
+            return [s for s in self.content()["spans"] if s["kind"] == kind]
+    return Record()
+
+
+def run_of(record):
+    (run,) = record.spans("run")
+    return run
+
+
+def test_what_it_cost(record):
+    result = record("sh", "-c", BURN + "; head -c 30000000 /dev/zero > data; sleep 0.5")
+    assert result.returncode == 0
+    run = run_of(record)
+    assert (run["name"], run["status"], run["exact"]) == ("sh", "ok", True)
+    assert 0.5 < run["wall_s"] < LONG and run["cpu_s"] > 0.1
+    assert run["write_bytes"] >= 30000000
+    lines = result.stderr.splitlines()
+    assert re.match(r"sh: .* of \d+ cores? · peak ", lines[0])
+    assert any("written 30" in line for line in lines) and str(record.file) in lines[-1]
+
+
+@pytest.mark.parametrize("code", [0, 1, 7, 125, 255])
+def test_exit_status(record, code):
+    assert record("sh", "-c", f"exit {code}").returncode == code
+    assert run_of(record)["status"] == ("error" if code else "ok")
+
+
+@pytest.mark.parametrize("name", ["TERM", "KILL", "SEGV", "INT"])
+def test_death(record, name):
+    """Who waits for us sees the same signal."""
+    number = signal.Signals[f"SIG{name}"]
+    assert record("sh", "-c", f"kill -{name} $$").returncode == -number
+    assert run_of(record)["status"] == "died"
+
+
+def test_what_cannot_be_run(record, tmp_path):
+    assert record("no-such-command").returncode == 127
+    assert record("/etc/passwd").returncode == 126
+    assert record(options=["-i", "0"]).returncode == 125
+    assert record("true", options=["-i", "nan"]).returncode == 125
+    assert record().returncode == 125
+    assert not record.file.exists()
+
+
+def test_streams_and_descriptors_are_its_own(record, exe, tmp_path):
+    script = "import os, sys; print(sys.stdin.read()[::-1], sorted(os.listdir('/proc/self/fd')), os.getcwd());" \
+             "print(len(os.listdir('/proc/self/task')), os.umask(0), os.getpgrp() == os.getpgid(os.getppid()))"
+    r, w = os.pipe()
+    with os.fdopen(r), os.fdopen(w, "w"):
+        plain = subprocess.run([sys.executable, "-c", script], input="abc", pass_fds=[w], cwd=tmp_path,
+                               capture_output=True, text=True)
+        ours = record(sys.executable, "-c", script, input="abc", pass_fds=[w])
+    assert plain.stdout == ours.stdout and "cba" in ours.stdout
+
+
+def test_signals_as_found(record):
+    """Masks and dispositions are those that we were started with."""
+    script = "grep -E '^Sig(Blk|Ign|Cgt)' /proc/self/status"
+
+    def found(argv):
+        return subprocess.run(["sh", "-c", 'trap "" USR1 HUP; exec "$@"', "sh", *argv], capture_output=True,
+                              text=True, timeout=LONG).stdout
+    assert found(record.argv("sh", "-c", script)) == found(["sh", "-c", script])
+
+
+@pytest.mark.parametrize("name", ["TERM", "HUP", "INT", "USR1", "USR2"])
+def test_signals_are_passed_on(record, name):
+    process = record.start("sh", "-c", f"trap 'echo got {name}; exit 5' {name}; echo ready; "
+                                       "while :; do sleep 0.05; done")
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.Signals[f"SIG{name}"])
+    out, _ = process.communicate(timeout=LONG)
+    assert out == f"got {name}\n" and process.returncode == 5
+
+
+def test_signal_of_the_command_to_its_group(record):
+    """It has that already, and does not get it once more from us."""
+    script = "n=0; trap 'n=$((n+1))' USR1; sh -c 'kill -USR1 0'; sleep 0.5; echo $n"
+    result = record("setsid", "sh", "-c", script)
+    assert result.returncode == 0 and result.stdout == "1\n"
+    result = record("sh", "-c", script, start_new_session=True)
+    assert result.stdout == "1\n"
+
+
+class Terminal:
+    """A shell with job control, as a person has one."""
+
+    def __init__(self, cwd):
+        self.pid, self.fd = pty.fork()
+        if not self.pid:
+            os.chdir(cwd)
+            os.execvpe("bash", ["bash", "--norc", "--noprofile", "-i"], {**os.environ, "PS1": "$ ", "TERM": "dumb"})
+        self.seen = ""
+        self.until("$ ")
+
+    def until(self, text):
+        end = time.monotonic() + LONG
+        start = len(self.seen)
+        while text not in self.seen[start:]:
+            assert time.monotonic() < end, f"no {text!r} in {self.seen!r}"
+            if select.select([self.fd], [], [], 0.1)[0]:
+                self.seen += os.read(self.fd, 4096).decode(errors="replace")
+        return self.seen[start:]
+
+    def type(self, text):
+        os.write(self.fd, text.encode())
+
+    def close(self):
+        os.close(self.fd)
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
+
+@pytest.fixture
+def terminal(place, tmp_path):
+    one = Terminal(tmp_path)
+    yield one
+    one.close()
+
+
+def test_terminal(record, terminal):
+    """Ctrl-Z stops both, fg goes on, Ctrl-C ends both, and the shell says so."""
+    line = " ".join(f"'{word}'" for word in record.argv("sh", "-c", "echo rea''dy; while :; do sleep 0.1; done"))
+    terminal.type(line + "\n")
+    terminal.until("ready")
+    terminal.until(" core")  # a line of progress
+    terminal.type("\x1a")
+    terminal.until("Stopped")
+    terminal.type("jobs; fg\n")
+    terminal.until("Stopped")
+    time.sleep(0.3)
+    terminal.type("\x03")
+    terminal.until("$ ")
+    terminal.type("echo status $?\n")
+    terminal.until("status 130")
+    assert run_of(record)["status"] == "died"
+
+
+def test_command_that_stops_itself(record, terminal):
+    line = " ".join(f"'{word}'" for word in record.argv("sh", "-c", "kill -STOP $$; echo on''ward"))
+    terminal.type(line + "\n")
+    terminal.until("Stopped")
+    terminal.type("fg\n")
+    terminal.until("onward")
+
+
+def test_no_terminal_and_no_input(record):
+    result = record("sh", "-c", "tty; cat", stdin=subprocess.DEVNULL, start_new_session=True)
+    assert result.returncode == 0 and "not a tty" in result.stdout and "\r" not in result.stderr
+
+
+def test_killed_recorder_costs_nothing(record):
+    process = record.start("sh", "-c", "echo $TACHOGRAPH_SOCKET; read go; echo done; exit 4", stdin=subprocess.PIPE)
+    recorder = recorder_at(process.stdout.readline().strip())
+    os.kill(recorder, signal.SIGKILL)
+    wait_gone(recorder)
+    time.sleep(0.5)
+    out, err = process.communicate("go\n", timeout=LONG)
+    assert (out, process.returncode) == ("done\n", 4)
+    runs = record.spans("run")
+    assert runs and runs[-1]["status"] == "error"
+
+
+def test_killed_front_costs_nothing(record, tmp_path):
+    process = record.start("sh", "-c", "echo $$; sleep 1; echo alive > proof")
+    command = int(process.stdout.readline())
+    process.kill()
+    process.wait(timeout=LONG)
+    wait_gone(command)
+    assert (tmp_path / "proof").read_text() == "alive\n"
+
+
+@pytest.mark.parametrize("name", ["missing/run.tacho", "/proc/run.tacho"])
+def test_nowhere_to_write(record, name):
+    """One warning, and the work goes on."""
+    result = record("sh", "-c", "echo work; exit 3", options=["-o", name], named=False)
+    assert (result.stdout, result.returncode) == ("work\n", 3)
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("tachograph: nothing is recorded: ") and name in line
+
+
+def test_below_another(record, exe, tmp_path):
+    """A record below a recording is a span of it; with a file of its own it is not."""
+    other = tmp_path / "own.tacho"
+    result = record("sh", "-c", f"'{exe}' record sh -c 'sleep 0.3; exit 2'; '{exe}' record -o '{other}' true")
+    assert result.returncode == 0
+    stages = record.spans("stage")
+    assert [(s["name"], s["status"]) for s in stages] == [("sh", "error")]
+    assert 0.3 < stages[0]["wall_s"] < run_of(record)["wall_s"]
+    assert other.exists() and sorted(p.name for p in tmp_path.glob("*.tacho")) == ["own.tacho", "run.tacho"]
+
+
+def test_what_is_left(record):
+    """A daemon goes on, is named, and is waited for when that is wanted; the recorder ends."""
+    result = record("sh", "-c", "sleep 300 >/dev/null 2>&1 & echo $TACHOGRAPH_SOCKET $!")
+    socket, left = result.stdout.split()
+    assert f"still running: sleep ({left})" in result.stderr
+    os.kill(int(left), signal.SIGKILL)
+    assert not is_recorded(socket)
+    result = record("sh", "-c", "(sleep 0.5; echo late) & echo early", options=["--wait"])
+    assert result.stdout == "early\nlate\n" and "still running" not in result.stderr
+
+
+def is_recorded(socket):
+    """Whether a recorder listens there now."""
+    with contextlib.suppress(OSError), contextlib.closing(Socket(AF_UNIX, SOCK_SEQPACKET)) as s:
+        s.connect(socket.split(":", 2)[2])
+        return True
+    return False
+
+
+def test_secrets(record):
+    """Command lines with what looks like a secret masked, or none; never the environment."""
+    record("sh", "-c", "sleep 0.3", "--token=hunter2abc", env={**os.environ, "MY_SECRET": "swordfish99"})
+    text = json.dumps(record.content())
+    assert "hunter2abc" not in text and "swordfish99" not in text and "sleep 0.3" in text
+    assert (record.file.stat().st_mode & 0o777) == 0o600
+    record.file.unlink()
+    record("sh", "-c", "sleep 0.3", options=["--no-args"])
+    assert "sleep 0.3" not in json.dumps(record.content())
+
+
+@pytest.mark.parametrize("env, part", [
+    ({}, ""), ({"SLURM_JOB_ID": "77"}, "-77"),
+    ({"SLURM_ARRAY_JOB_ID": "70", "SLURM_ARRAY_TASK_ID": "0", "SLURM_JOB_ID": "77"}, "-70_0"),
+    ({"JOB_ID": "9", "SGE_TASK_ID": "undefined"}, "-9"), ({"LSB_JOBID": "5", "LSB_JOBINDEX": "0"}, "-5"),
+    ({"PBS_JOBID": "4/x[1]", "PBS_ARRAY_INDEX": "1"}, "-4_x[1]_1")])
+def test_name(record, tmp_path, env, part):
+    base = {k: v for k, v in os.environ.items() if k != "TACHOGRAPH_DIR"}
+    assert record("true", named=False, env={**base, **env}).returncode == 0
+    (file,) = tmp_path.glob("*.tacho")
+    host = os.uname().nodename.split(".")[0]
+    assert re.fullmatch(re.escape(f"true-{host}{part}") + r"-\d{8}-\d{6}\.tacho", file.name)
+
+
+def test_folder(record, tmp_path):
+    folder = tmp_path / "recordings"
+    folder.mkdir()
+    assert record("true", named=False, env={**os.environ, "TACHOGRAPH_DIR": str(folder)}).returncode == 0
+    assert len(list(folder.glob("true-*.tacho"))) == 1
+
+
+def test_many_short_processes(record):
+    script = "i=0; while [ $i -lt 1500 ]; do /bin/true; i=$((i+1)); done"
+    assert record("sh", "-c", script).returncode == 0
+    run = run_of(record)
+    # each costs some tenths of a millisecond; nearly none of them is ever seen
+    assert run["cpu_s"] > 0.3 and run["status"] == "ok"
+
+
+def test_two_at_once(record, exe, tmp_path):
+    """Into one file by name: the second has a file of its own."""
+    both = [record.start("sleep", "1") for _ in range(2)]
+    for process in both:
+        _, err = process.communicate(timeout=LONG)
+        assert process.returncode == 0
+    assert len(list(tmp_path.glob("run*.tacho"))) == 2
