@@ -12,9 +12,9 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/spawn.h"
 #include "jupyter/conn.h"
 #include "jupyter/kernelspec.h"
-#include "base/spawn.h"
 
 struct tg_inner {
 	pid_t pid; /* 0: none, or reaped */

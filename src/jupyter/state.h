@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/spawn.h"
 #include "jupyter/backlog.h"
 #include "jupyter/conn.h"
 #include "jupyter/inner.h"
@@ -20,7 +21,6 @@
 #include "jupyter/request.h"
 #include "jupyter/settings.h"
 #include "jupyter/sign.h"
-#include "base/spawn.h"
 #include "jupyter/worker.h"
 
 #define TG_TURN_MESSAGES 64 /* of one socket before the others get their turn */
