@@ -238,7 +238,7 @@ def test_below_another(record, exe, tmp_path):
 
 def test_what_is_left(record):
     """A daemon goes on, is named, and is waited for when that is wanted; the recorder ends."""
-    result = record("sh", "-c", "sleep 300 >/dev/null 2>&1 & echo $TACHOGRAPH_SOCKET $!")
+    result = record("sh", "-c", "sleep 300 >/dev/null 2>&1 & sleep 0.5; echo $TACHOGRAPH_SOCKET $!")
     socket, left = result.stdout.split()
     assert f"still running: sleep ({left})" in result.stderr
     os.kill(int(left), signal.SIGKILL)
