@@ -54,6 +54,7 @@ static void add_totals(struct tg_totals *sum, const struct tg_totals *t)
 		sum->mem_peak_is = t->mem_peak_is;
 	}
 	sum->single = sum->single && t->single;
+	sum->exact = sum->exact && t->exact;
 	sum->missed += t->missed;
 	sum->samples += t->samples;
 	sum->cores_allowed = t->cores_allowed;

@@ -107,6 +107,12 @@ void tg_fmt_count(struct tg_buf *out, uint64_t n, const char *one)
 	tg_buf_addf(out, "%llu %s%s", (unsigned long long)n, one, n == 1 ? "" : "s");
 }
 
+void tg_fmt_about(struct tg_buf *out, const struct tg_totals *t, double v)
+{
+	if (!t->exact && !isnan(v))
+		tg_buf_addc(out, '~');
+}
+
 void tg_fmt_peak(struct tg_buf *out, const struct tg_totals *t)
 {
 	tg_fmt_bytes(out, t->mem_peak_bytes);
@@ -123,6 +129,7 @@ void tg_fmt_headline(struct tg_buf *out, const struct tg_totals *t)
 	tg_fmt_seconds(out, t->wall_s);
 	if (!isnan(t->cores_mean)) {
 		tg_buf_adds(out, " · ");
+		tg_fmt_about(out, t, t->cores_mean);
 		if (!isnan(t->cores_allowed)) {
 			tg_fmt_number(out, t->cores_mean);
 			tg_buf_adds(out, " of ");
@@ -145,7 +152,9 @@ void tg_fmt_headline(struct tg_buf *out, const struct tg_totals *t)
 		}
 	}
 	if (fabs(kept) >= KEPT_MIN_BYTES) {
-		tg_buf_adds(out, kept > 0 ? " · +" : " · −");
+		tg_buf_adds(out, " · ");
+		tg_fmt_about(out, t, kept);
+		tg_buf_adds(out, kept > 0 ? "+" : "−");
 		tg_fmt_bytes(out, fabs(kept));
 		tg_buf_adds(out, kept > 0 ? " kept" : " freed");
 	}

@@ -18,6 +18,9 @@ void tg_fmt_cores(struct tg_buf *out, double cores); /* "28.1 cores", "1 core" *
 void tg_fmt_pct(struct tg_buf *out, double part, double whole);
 void tg_fmt_count(struct tg_buf *out, uint64_t n, const char *one); /* "3 holes", "1 hole" */
 
+/* "~" before a total `v` that is known and not exact. */
+void tg_fmt_about(struct tg_buf *out, const struct tg_totals *t, double v);
+
 void tg_fmt_peak(struct tg_buf *out, const struct tg_totals *t); /* "55.1 GB RSS", "2 GB PSS" */
 
 /* "21.5 s · 28.1 of 32 cores · peak 55.1 GB RSS of 72 · +43 GB kept": what happened, in one line.

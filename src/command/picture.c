@@ -198,9 +198,12 @@ static void traffic_row(
 	struct work *w, const char *what, enum tg_traffic which, double bytes, struct tg_buf b[4])
 {
 	double mean = bytes / w->sums.totals.wall_s, max = w->sums.rate_max[which];
+	bool of_job = which == TG_TRAFFIC_READ || which == TG_TRAFFIC_WRITE;
 
 	if (!(bytes > 0))
 		return;
+	if (of_job)
+		tg_fmt_about(&b[0], &w->sums.totals, mean);
 	tg_fmt_bytes(&b[0], mean);
 	tg_buf_adds(&b[0], "/s");
 	if (!isnan(max)) {
@@ -208,6 +211,8 @@ static void traffic_row(
 		tg_fmt_bytes(&b[1], fmax(max, mean));
 		tg_buf_adds(&b[1], "/s");
 	}
+	if (of_job)
+		tg_fmt_about(&b[2], &w->sums.totals, bytes);
 	tg_fmt_bytes(&b[2], bytes);
 	row(w, what, b);
 }
@@ -230,12 +235,15 @@ static void add_rows(struct work *w)
 	struct tg_buf b[4] = { TG_BUF_INIT, TG_BUF_INIT, TG_BUF_INIT, TG_BUF_INIT };
 
 	if (tg_panels_ask_for(list, "cpu") && !isnan(t->cpu_s)) {
+		tg_fmt_about(&b[0], t, t->cores_mean);
 		tg_fmt_cores(&b[0], t->cores_mean);
 		if (!t->single)
 			tg_fmt_cores(&b[1], t->cores_max);
+		tg_fmt_about(&b[2], t, t->cpu_s);
 		tg_fmt_number(&b[2], t->cpu_s);
 		tg_buf_adds(&b[2], " core·s");
 		if (!isnan(t->cores_allowed)) {
+			tg_fmt_about(&b[3], t, t->cores_mean);
 			tg_fmt_pct(&b[3], t->cores_mean, t->cores_allowed);
 			tg_buf_adds(&b[3], " of ");
 			tg_fmt_cores(&b[3], t->cores_allowed);

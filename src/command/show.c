@@ -153,14 +153,18 @@ static int add_span(struct tg_command *c, struct tg_recording *r, const struct t
 	grid_add(g, &b);
 	tg_fmt_seconds(&b, t.wall_s);
 	grid_add(g, &b);
+	tg_fmt_about(&b, &t, t.cores_mean);
 	tg_fmt_number(&b, t.cores_mean);
 	grid_add(g, &b);
+	tg_fmt_about(&b, &t, t.cores_mean / t.cores_allowed);
 	tg_fmt_pct(&b, t.cores_mean, t.cores_allowed);
 	grid_add(g, &b);
 	tg_fmt_peak(&b, &t);
 	grid_add(g, &b);
+	tg_fmt_about(&b, &t, t.read_bytes);
 	tg_fmt_bytes(&b, t.read_bytes);
 	grid_add(g, &b);
+	tg_fmt_about(&b, &t, t.write_bytes);
 	tg_fmt_bytes(&b, t.write_bytes);
 	grid_add(g, &b);
 	describe(span, &t, &b);

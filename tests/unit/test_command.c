@@ -1111,7 +1111,8 @@ static void test_plurals(void)
 static void test_headline(void)
 {
 	struct tg_buf b = TG_BUF_INIT;
-	struct tg_totals t = { .wall_s = 21.5,
+	struct tg_totals t = { .exact = true,
+		.wall_s = 21.5,
 		.cores_mean = 28.1,
 		.cores_allowed = 32,
 		.mem_peak_bytes = 55.1e9,
@@ -1133,16 +1134,52 @@ static void test_headline(void)
 	tg_fmt_headline(&b, &t);
 	T_EQ_S(b.data, "21.5 s · 28.1 cores · peak 55.1 GB PSS · −2.1 GB freed");
 	tg_buf_clear(&b);
+	t.exact = false;
+	tg_fmt_headline(&b, &t);
+	T_EQ_S(b.data, "21.5 s · ~28.1 cores · peak 55.1 GB PSS · ~−2.1 GB freed");
+	tg_buf_clear(&b);
 	t.mem_retained_bytes = t.mem_peak_bytes = t.cores_mean = NAN;
 	tg_fmt_headline(&b, &t);
 	T_EQ_S(b.data, "21.5 s");
 	tg_buf_release(&b);
 }
 
+/* Figures of a cell at whose edges no rows were taken are between those of its neighbours. */
+static void test_about(void)
+{
+	static const struct {
+		const char *span, *want;
+	} title[] = { { "0", "2 s · 0.99 of 4 cores" }, { "1", "3 ms · ~" }, { "0,1", "2 s · ~" },
+		{ "0,1", ">~19.8 MB<" }, { "0", ">19.8 MB<" } };
+	struct capture c;
+
+	run_write(run_path("around.tacho"), RUN_NO_EDGES);
+	c = run("show around.tacho");
+	T_OK(strstr(c.text.data,
+		"       2 s    0.99        25 %  300 MB RSS  19.8 MB      0 B  import"));
+	T_OK(strstr(c.text.data, "    3 ms  ~"));
+	T_OK(strstr(c.text.data, "  ~0 B     ~0 B  pass"));
+	release(&c);
+	for (size_t i = 0; i < TG_ARRAY_SIZE(title); i++) {
+		struct tg_buf svg, line = TG_BUF_INIT;
+
+		tg_buf_addf(&line, "chart around.tacho --span %s -o about.svg", title[i].span);
+		c = run(line.data);
+		svg = slurp("about.svg");
+		T_OK(strstr(svg.data, title[i].want));
+		tg_buf_release(&svg);
+		tg_buf_release(&line);
+		release(&c);
+	}
+	unlink(run_path("about.svg"));
+	unlink(run_path("around.tacho"));
+}
+
 int main(void)
 {
 	run_write(run_path("run.tacho"), 0);
 	test_golden();
+	test_about();
 	test_json_disks();
 	test_json_members();
 	test_csv_agrees();
