@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `tachograph record`: run a command, record it, say what it cost, and end as it ended. */
+/*
+ * `tachograph record`: run a command, record it, say what it cost, and end as it ended; and
+ * `tachograph attach`: record what runs already.
+ */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -17,7 +20,7 @@
 /* As timeout(1), env(1) and nohup(1) have them. */
 enum { EXIT_OURS = 125, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
-static const char help[] =
+static const char record_help[] =
 	"usage: tachograph record [-o F] [-i SECONDS] [-q] [--wait] [--no-args] [--] COMMAND …\n"
 	"\n"
 	"Runs a command and records what it does to the machine, with all that it starts.\n"
@@ -35,6 +38,20 @@ static const char help[] =
 	"there is no such command. Below another recording of this machine it becomes a span of "
 	"that\n"
 	"one, unless -o says otherwise.\n";
+
+static const char attach_help[] =
+	"usage: tachograph attach PID [-o F] [-i SECONDS] [-q] [--no-args]\n"
+	"\n"
+	"Records a process that runs already, with all that it has started and starts, until it "
+	"ends or\n"
+	"this ends by Ctrl-C. The process is left alone.\n"
+	"\n"
+	"  -o, --output F      the recording; without it NAME-HOST-DATE.tacho in $TACHOGRAPH_DIR "
+	"or the\n"
+	"                      working folder\n"
+	"  -i, --interval S    seconds between samples, 0.001 to 3600; else 0.1\n"
+	"  -q, --quiet         no line of progress and no summary\n"
+	"      --no-args       record no command lines\n";
 
 static void say(void *ctx, const char *sentence)
 {
@@ -80,18 +97,38 @@ static void summarize(const char *file)
 	tg_buf_release(&text);
 }
 
+/* What both take. */
+struct given {
+	struct tg_front_options o;
+	const char *interval;
+	bool quiet, wants_help;
+};
+
+/* Returns 0, or EXIT_OURS after a sentence. */
+static int settle(struct given *g, const char *word)
+{
+	const char *folder = getenv("TACHOGRAPH_DIR");
+
+	if (g->interval && !take_interval(g->interval, &g->o.interval_ns))
+		return tg_cli_fail(EXIT_OURS,
+			"%s: -i is a number of seconds from 0.001 to 3600, not \"%.40s\"", word,
+			g->interval);
+	g->o.say = say;
+	g->o.folder = folder && *folder ? folder : NULL;
+	g->o.tty = !g->quiet && isatty(STDERR_FILENO) ? STDERR_FILENO : -1;
+	return 0;
+}
+
 int tg_cmd_record(int argc, char **argv)
 {
-	const char *interval = NULL, *folder = getenv("TACHOGRAPH_DIR");
-	bool quiet = false, wants_help = false;
-	struct tg_front_options o = { .tty = -1, .say = say };
+	struct given g = { .quiet = false };
 	const struct tg_option option[] = {
-		{ "output", 'o', &o.output, NULL },
-		{ "interval", 'i', &interval, NULL },
-		{ "quiet", 'q', NULL, &quiet },
-		{ "wait", 0, NULL, &o.wait },
-		{ "no-args", 0, NULL, &o.no_args },
-		{ "help", 'h', NULL, &wants_help },
+		{ "output", 'o', &g.o.output, NULL },
+		{ "interval", 'i', &g.interval, NULL },
+		{ "quiet", 'q', NULL, &g.quiet },
+		{ "wait", 0, NULL, &g.o.wait },
+		{ "no-args", 0, NULL, &g.o.no_args },
+		{ "help", 'h', NULL, &g.wants_help },
 	};
 	struct tg_command c = { .where = TG_IN_CLI };
 	struct tg_front_result result;
@@ -100,8 +137,8 @@ int tg_cmd_record(int argc, char **argv)
 
 	if (tg_options_first(&c, argc, argv, option, TG_ARRAY_SIZE(option), &rest))
 		return tg_cli_fail(EXIT_OURS, "record: %s", c.err.text);
-	if (wants_help) {
-		fputs(help, stdout);
+	if (g.wants_help) {
+		fputs(record_help, stdout);
 		return TG_EXIT_OK;
 	}
 	if (rest < argc && !strcmp(argv[rest], "--"))
@@ -111,21 +148,63 @@ int tg_cmd_record(int argc, char **argv)
 	if (rest == argc)
 		return tg_cli_fail(
 			EXIT_OURS, "record: which command? See tachograph record --help");
-	if (interval && !take_interval(interval, &o.interval_ns))
-		return tg_cli_fail(EXIT_OURS,
-			"record: -i is a number of seconds from 0.001 to 3600, not \"%.40s\"",
-			interval);
-	o.argv = argv + rest;
-	o.folder = folder && *folder ? folder : NULL;
-	if (!quiet && isatty(STDERR_FILENO))
-		o.tty = STDERR_FILENO;
-	r = tg_front_run(&o, &result, &err);
-	if (r == 0 && !quiet && result.file.len && !result.nested)
+	if (settle(&g, "record"))
+		return EXIT_OURS;
+	g.o.argv = argv + rest;
+	r = tg_front_run(&g.o, &result, &err);
+	if (r == 0 && !g.quiet && result.file.len && !result.nested)
 		summarize(result.file.data);
-	if (r == 0 && !quiet && result.left.len)
+	if (r == 0 && !g.quiet && result.left.len)
 		tg_cli_fail(0, "still running: %s", result.left.data);
 	tg_front_result_release(&result);
 	if (r < 0)
 		return tg_cli_fail(r == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN, "%s", err.text);
 	return result.signal ? end_by(result.signal) : result.code;
+}
+
+static bool take_pid(const char *text, pid_t *pid)
+{
+	char *end;
+	long v = strtol(text, &end, 10);
+
+	if (end == text || *end || v <= 0 || v > INT32_MAX)
+		return false;
+	*pid = (pid_t)v;
+	return true;
+}
+
+int tg_cmd_attach(int argc, char **argv)
+{
+	struct given g = { .quiet = false };
+	const struct tg_option option[] = {
+		{ "output", 'o', &g.o.output, NULL },
+		{ "interval", 'i', &g.interval, NULL },
+		{ "quiet", 'q', NULL, &g.quiet },
+		{ "no-args", 0, NULL, &g.o.no_args },
+		{ "help", 'h', NULL, &g.wants_help },
+	};
+	struct tg_command c = { .where = TG_IN_CLI };
+	struct tg_front_result result;
+	struct tg_err err = { 0 };
+	pid_t pid;
+	int r;
+
+	if (tg_options(&c, &argc, argv, option, TG_ARRAY_SIZE(option)))
+		return tg_cli_fail(TG_EXIT_USAGE, "attach: %s", c.err.text);
+	if (g.wants_help) {
+		fputs(attach_help, stdout);
+		return TG_EXIT_OK;
+	}
+	if (argc != 2 || !take_pid(argv[1], &pid))
+		return tg_cli_fail(TG_EXIT_USAGE, "attach needs the number of one process");
+	if (settle(&g, "attach"))
+		return TG_EXIT_USAGE;
+	r = tg_front_attach(&g.o, pid, &result, &err);
+	if (r == 0 && !g.quiet && result.file.len)
+		summarize(result.file.data);
+	r = r < 0             ? tg_cli_fail(TG_EXIT_FAILED, "%s", err.text)
+	    : result.file.len ? TG_EXIT_OK
+			      : TG_EXIT_FAILED;
+	tg_front_result_release(&result);
+	return r;
 }

@@ -11,6 +11,7 @@
 /* Words of the command line alone. Shared ones are in command/words.c. */
 static const struct tg_cli_command commands[] = {
 	{ "record", "run a command and record what it does to the machine", false, tg_cmd_record },
+	{ "attach", "record a process that runs already", false, tg_cmd_attach },
 	{ "install", "put the kernelspec of a recorded kernel in place", false, tg_cmd_install },
 	{ "uninstall", "remove that kernelspec", false, tg_cmd_install },
 	{ "kernel", "the kernel that Jupyter starts", false, tg_cmd_kernel },

@@ -21,6 +21,7 @@
 #include "base/mem.h"
 
 #define PROGRESS_NS TG_NS_PER_S
+#define ARGS_MAX    65536
 #define DEPTH_MAX   256 /* of processes, each the child of the one before */
 
 extern char **environ;
@@ -254,6 +255,7 @@ static int run(struct front *f, struct tg_front_result *out, struct tg_err *err)
 int tg_front_run(const struct tg_front_options *o, struct tg_front_result *out, struct tg_err *err)
 {
 	struct front f = { .o = o, .progress = { .fd = o->tty } };
+	struct tg_buf args = TG_BUF_INIT;
 	int r;
 
 	*out = (struct tg_front_result){ .code = -1, .file = TG_BUF_INIT, .left = TG_BUF_INIT };
@@ -261,7 +263,10 @@ int tg_front_run(const struct tg_front_options *o, struct tg_front_result *out, 
 	if (r < 0)
 		return tg_err_set(err, r, "no signalfd: %s", strerror(-r));
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	tg_front_marker_init(&f.marker, o);
+	for (size_t i = 0; o->argv[i] && args.len < ARGS_MAX; i++)
+		tg_buf_add(&args, o->argv[i], strlen(o->argv[i]) + 1);
+	tg_front_marker_init(&f.marker, o, args.data, args.len, false);
+	tg_buf_release(&args);
 	f.progress.begin_ns = tg_mono_ns();
 	r = run(&f, out, err);
 	out->nested = f.marker.nested;

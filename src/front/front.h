@@ -2,7 +2,7 @@
 /*
  * Running a command as if we were not there, while it is recorded. The command is in our process
  * group, with signals, terminal and descriptors as we found them; it goes on when we are killed,
- * and whatever becomes of the recorder.
+ * and whatever becomes of the recorder. And recording what runs already, which is left alone.
  */
 #ifndef TG_FRONT_FRONT_H
 #define TG_FRONT_FRONT_H
@@ -15,7 +15,7 @@
 #include "base/err.h"
 
 struct tg_front_options {
-	char *const *argv; /* the command, ended by NULL */
+	char *const *argv; /* the command, ended by NULL; not for tg_front_attach */
 	const char *output; /* the recording; NULL: one named after the command, in `folder` */
 	const char *folder; /* NULL: the working folder */
 	int64_t interval_ns; /* 0: the default */
@@ -39,6 +39,15 @@ struct tg_front_result {
  * where there is none. Must be called before the first thread.
  */
 int tg_front_run(const struct tg_front_options *o, struct tg_front_result *out, struct tg_err *err);
+
+/*
+ * Record a process that runs, with all below it, until it ends or we are asked to end by TERM, HUP
+ * or INT. Nothing below another recording: it has a file of its own. Returns 0 with `out`, where
+ * how it ended is not known; or -errno with a sentence: -ESRCH where there is no such process.
+ */
+int tg_front_attach(const struct tg_front_options *o, pid_t pid, struct tg_front_result *out,
+	struct tg_err *err);
+
 void tg_front_result_release(struct tg_front_result *r);
 
 #endif

@@ -45,21 +45,17 @@ static const char *base_of(const char *path)
 }
 
 /* {"command":"make -j8"} with what looks like a secret masked. */
-static void describe(struct tg_front_marker *m)
+static void describe(struct tg_front_marker *m, const char *args, size_t len)
 {
-	struct tg_buf args = TG_BUF_INIT;
 	char text[ARGS_MAX];
 	struct tg_jw w;
 
-	for (size_t i = 0; m->o->argv[i] && args.len < ARGS_MAX; i++)
-		tg_buf_add(&args, m->o->argv[i], strlen(m->o->argv[i]) + 1);
-	tg_buf_adds(&m->name, base_of(m->o->argv[0]));
+	tg_buf_adds(&m->name, base_of(args));
 	tg_jw_init(&w, &m->attrs);
 	tg_jw_begin_object(&w);
-	if (!m->o->no_args && tg_mask_args(args.data, args.len, text, sizeof(text)))
+	if (!m->o->no_args && tg_mask_args(args, len, text, sizeof(text)))
 		tg_jw_kstr(&w, "command", text);
 	tg_jw_end_object(&w);
-	tg_buf_release(&args);
 }
 
 /* Another recording of this host that we are below; not when a file of our own was asked for. */
@@ -76,7 +72,8 @@ static bool find_outer(struct tg_front_marker *m)
 	return true;
 }
 
-void tg_front_marker_init(struct tg_front_marker *m, const struct tg_front_options *o)
+void tg_front_marker_init(struct tg_front_marker *m, const struct tg_front_options *o,
+	const char *args, size_t len, bool own)
 {
 	struct tg_buf socket = TG_BUF_INIT;
 	struct tg_err err = { 0 };
@@ -92,8 +89,8 @@ void tg_front_marker_init(struct tg_front_marker *m, const struct tg_front_optio
 	if (getrandom(&random, sizeof(random), 0) < 0)
 		random = (uint64_t)tg_mono_ns();
 	snprintf(m->id, sizeof(m->id), "record-%016llx", (unsigned long long)random);
-	describe(m);
-	m->nested = find_outer(m);
+	describe(m, args, len);
+	m->nested = !own && find_outer(m);
 	if (m->nested)
 		return;
 	if (o->output) {
@@ -230,12 +227,15 @@ void tg_front_marker_begin(struct tg_front_marker *m, pid_t pid)
 
 void tg_front_marker_end(struct tg_front_marker *m, int code, int signal)
 {
-	const char *status = signal ? "died" : code ? "error" : "ok";
+	const char *status = signal > 0  ? "died"
+			     : code > 0  ? "error"
+			     : code == 0 ? "ok"
+					 : "unknown";
 
 	if (!m->mark)
 		return;
 	tg_mark_end(m->mark, m->id, tg_mono_ns(), true, status);
-	if (!m->nested)
+	if (!m->nested && (code >= 0 || signal > 0))
 		tg_mark_root_end(m->mark, m->root, code, signal);
 	settle(m, END_MS);
 }

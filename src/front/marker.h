@@ -22,14 +22,21 @@ struct tg_front_marker {
 	int64_t question;
 };
 
-/* Find or name what will record. What stands in the way is said, and then nothing is recorded. */
-void tg_front_marker_init(struct tg_front_marker *m, const struct tg_front_options *o);
+/*
+ * Find or name what will record a command, told by its arguments, each ended by NUL; with `own` not
+ * another's recording. What stands in the way is said, and then nothing is recorded.
+ */
+void tg_front_marker_init(struct tg_front_marker *m, const struct tg_front_options *o,
+	const char *args, size_t len, bool own);
 void tg_front_marker_release(struct tg_front_marker *m);
 
 /* The command is there, and waits: back when the recorder counts it, or after 200 ms. */
 void tg_front_marker_begin(struct tg_front_marker *m, pid_t pid);
 
-/* It has ended, and was not waited for yet. Back when that was recorded, or after 500 ms. */
+/*
+ * It has ended, and was not waited for yet. Back when that was recorded, or after 500 ms. Both -1:
+ * how is not known, or it has not ended.
+ */
 void tg_front_marker_end(struct tg_front_marker *m, int code, int signal);
 
 /* Finish the file, and wait for that. */

@@ -301,3 +301,54 @@ def test_two_at_once(record, exe, tmp_path):
         _, err = process.communicate(timeout=LONG)
         assert process.returncode == 0
     assert len(list(tmp_path.glob("run*.tacho"))) == 2
+
+
+def attach(exe, pid, file, *options, **more):
+    return subprocess.Popen([exe, "attach", str(pid), "-o", str(file), *options], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, **more)
+
+
+def wait_recorded(exe, file):
+    """Until the file has a run, so that what comes now is in it."""
+    end = time.monotonic() + LONG
+    while not (file.exists() and "sh" in subprocess.run(
+            [exe, "show", file, "--span", "kind=run"], capture_output=True, text=True, timeout=LONG).stdout):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def test_attach(record, exe):
+    """What runs already, from now on, with what it starts, until it ends."""
+    with subprocess.Popen(["sh", "-c", "sleep 60 & read go; " + BURN + "; kill $!"], stdin=subprocess.PIPE) as process:
+        one = attach(exe, process.pid, record.file)
+        wait_recorded(exe, record.file)
+        process.communicate(b"\n", timeout=LONG)
+        _, err = one.communicate(timeout=LONG)
+    assert one.returncode == 0 and err.startswith("sh: ")
+    run = run_of(record)
+    assert run["cpu_s"] > 0.1 and run["status"] == "unknown"
+    assert {p["comm"] for p in record.content()["processes"]} >= {"sh", "sleep"}
+
+
+@pytest.mark.parametrize("name", ["INT", "TERM"])
+def test_attach_ends_and_leaves_it_alone(record, exe, name):
+    with subprocess.Popen(["sh", "-c", "read go; exit 6"], stdin=subprocess.PIPE) as process:
+        one = attach(exe, process.pid, record.file)
+        wait_recorded(exe, record.file)
+        one.send_signal(signal.Signals[f"SIG{name}"])
+        one.communicate(timeout=LONG)
+        assert one.returncode == 0
+        process.communicate(b"\n", timeout=LONG)
+        assert process.returncode == 6
+    assert run_of(record)["wall_s"] > 0
+
+
+@pytest.mark.parametrize("arguments", [[], ["x"], ["-1"], ["0"], ["1", "2"]])
+def test_attach_to_what_is_no_process(exe, arguments):
+    result = subprocess.run([exe, "attach", *arguments], capture_output=True, text=True, timeout=LONG)
+    assert result.returncode == 2 and len(result.stderr.splitlines()) == 1
+
+
+def test_attach_to_one_that_is_gone(exe, tmp_path):
+    process = subprocess.run([exe, "attach", "4194303", "-o", tmp_path / "x"], capture_output=True, text=True)
+    assert process.returncode == 1 and "no process 4194303" in process.stderr and not (tmp_path / "x").exists()
