@@ -31,10 +31,11 @@ static void add_totals(struct tg_totals *sum, const struct tg_totals *t)
 {
 	double *const add[] = { &sum->cpu_s, &sum->read_bytes, &sum->write_bytes, &sum->read_ops,
 		&sum->write_ops, &sum->net_rx_bytes, &sum->net_tx_bytes, &sum->mem_retained_bytes,
-		&sum->file_retained_bytes, &sum->throttled_s, &sum->node_cpu_s, &sum->oom_kills };
+		&sum->file_retained_bytes, &sum->throttled_s, &sum->node_cpu_s, &sum->oom_kills,
+		&sum->runqueue_s };
 	const double what[] = { t->cpu_s, t->read_bytes, t->write_bytes, t->read_ops, t->write_ops,
 		t->net_rx_bytes, t->net_tx_bytes, t->mem_retained_bytes, t->file_retained_bytes,
-		t->throttled_s, t->node_cpu_s, t->oom_kills };
+		t->throttled_s, t->node_cpu_s, t->oom_kills, t->runqueue_s };
 
 	for (size_t i = 0; i < TG_ARRAY_SIZE(add); i++)
 		*add[i] = add_known(*add[i], what[i]);

@@ -54,6 +54,7 @@ static const struct wish wishes[] = {
 	{ "nfs.wire_write_bytes", WANT_RISE, FIELD(nfs_write_bytes), 1 },
 	{ "energy.cpu_j", WANT_RISE, FIELD(energy_j), 1 },
 	{ "tree.cpu_unattributed_ns", WANT_RISE, FIELD(unattributed_cpu_s), 1e-9 },
+	{ "root.runqueue_ns", WANT_RISE, FIELD(runqueue_s), 1e-9 },
 	{ "node.cpu_busy_ns", WANT_RISE, FIELD(node_cpu_s), 1e-9 },
 	{ "node.cores", WANT_PEAK, FIELD(node_cores), 1 },
 	{ "cgroup.throttled_ns", WANT_RISE, FIELD(throttled_s), 1e-9 },

@@ -38,6 +38,7 @@ struct tg_totals {
 	double throttled_s;
 	double oom_kills; /* processes of the control group, killed for want of memory */
 	double unattributed_cpu_s; /* of cpu_s, what no process explains */
+	double runqueue_s; /* in which the main thread waited for a core */
 	double node_cpu_s, node_cores; /* of the machine, whoever used it */
 	int64_t samples, missed;
 	bool exact, peak_exact;

@@ -50,6 +50,20 @@ void tg_verdicts_join_events(struct tg_totals *t, const struct tg_totals *from)
 	t->n_events = t->n_verdicts;
 }
 
+/*
+ * Whether it would have used more cores, had others not held them. Of a machine that is full that
+ * is known when the main thread stood in the queue for one, or had one all the time; where the
+ * queue is not told, one that has half a core is taken not to sleep.
+ */
+static bool is_crowded_out(const struct tg_totals *t)
+{
+	if (!(t->node_cpu_s >= 0.9 * t->wall_s * t->node_cores))
+		return false;
+	if (isnan(t->runqueue_s))
+		return t->cores_mean >= 0.5;
+	return t->runqueue_s >= 0.1 * t->wall_s || t->cores_mean >= 0.9;
+}
+
 void tg_verdicts_add_spending(struct tg_totals *t)
 {
 	t->n_verdicts = t->n_events;
@@ -59,8 +73,9 @@ void tg_verdicts_add_spending(struct tg_totals *t)
 		add(t, "throttled by its CPU quota");
 	if (t->cores_mean >= 0.85 * t->cores_allowed)
 		add(t, "all cores busy");
-	else if (t->node_cpu_s >= 0.9 * t->wall_s * t->node_cores && t->cores_mean >= 0.5)
-		add(t, "others hold the other cores");
+	else if (is_crowded_out(t))
+		add(t, t->cores_mean >= 0.9 ? "others hold the other cores"
+					    : "others hold the cores");
 	else if (t->cores_mean >= 0.9 && t->cores_mean <= 1.1 && t->cores_max <= 1.25 &&
 		 t->cores_allowed >= 2)
 		add(t, "one core busy");

@@ -4,6 +4,7 @@
 
 #include "analyze/select.h"
 #include "analyze/totals.h"
+#include "analyze/verdicts.h"
 #include "export/export.h"
 
 #include "base/mem.h"
@@ -411,6 +412,7 @@ static void test_shared_machine(void)
 		{ "node.cpu_busy_ns", "ns", TG_COUNTER, TG_SCOPE_NODE, 0, "busy" },
 		{ "node.cores", "count", TG_GAUGE, TG_SCOPE_NODE, 0, "cores" },
 		{ "cgroup.oom_kills", "count", TG_COUNTER, TG_SCOPE_JOB, 0, "kills" },
+		{ "root.runqueue_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0, "waiting for a core" },
 	};
 	static const char limit[] = "{\"ev\":\"limit\",\"t\":1000000000000,\"what\":\"cores\","
 				    "\"value\":4,\"why\":\"affinity\"}\n";
@@ -440,7 +442,8 @@ static void test_shared_machine(void)
 		for (int64_t i = 0; i <= rows; i++)
 			tg_block_add(b, RUN_T0 + i * 100 * TG_NS_PER_MS,
 				(int64_t[]){ i * 100000000, i * 20000000,
-					i * 100000000 * (1 + others), 8, 3 + (k == 3 && i > 5) });
+					i * 100000000 * (1 + others), 8, 3 + (k == 3 && i > 5),
+					i * 1000000 });
 		tg_writer_block(w, b);
 		tg_writer_events(w, end, strlen(end));
 		tg_writer_finish(w);
@@ -452,6 +455,7 @@ static void test_shared_machine(void)
 		T_EQ_I(t.n_verdicts, k == 3 ? 2 : 1);
 		T_EQ_S(t.verdict[0], verdict[k]);
 		T_NEAR(t.oom_kills, k == 3, 1e-9);
+		T_NEAR(t.runqueue_s, rows * 0.001, 1e-9);
 		if (k == 0)
 			test_percent(r);
 		tg_recording_close(r);
@@ -460,8 +464,40 @@ static void test_shared_machine(void)
 	}
 }
 
+/* On a machine that is full: who sleeps is not crowded out, who has less than a core has no other
+ * ones. */
+static void test_crowded(void)
+{
+	static const struct {
+		double cores, runqueue_s, node_cpu_s;
+		const char *want;
+	} t[] = { { 0.53, 4.6, 20, "others hold the cores" },
+		{ 0.27, 7.2, 20, "others hold the cores" },
+		{ 0.02, 3, 20, "others hold the cores" }, { 0.02, 0.1, 20, "waits" },
+		{ 0.53, 0.1, 20, NULL }, { 0.53, NAN, 20, "others hold the cores" },
+		{ 0.27, NAN, 20, NULL }, { 1, 0.1, 20, "others hold the other cores" },
+		{ 0.53, 4.6, 12, NULL } };
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(t); i++) {
+		struct tg_totals totals = { .wall_s = 10,
+			.cores_mean = t[i].cores,
+			.cores_max = 1,
+			.cores_allowed = 2,
+			.throttled_s = NAN,
+			.runqueue_s = t[i].runqueue_s,
+			.node_cpu_s = t[i].node_cpu_s,
+			.node_cores = 2 };
+
+		tg_verdicts_add_spending(&totals);
+		T_EQ_I(totals.n_verdicts, t[i].want != NULL);
+		if (totals.n_verdicts)
+			T_EQ_S(totals.verdict[0], t[i].want);
+	}
+}
+
 int main(void)
 {
+	test_crowded();
 	test_shared_machine();
 	test_spans();
 	test_cell0();
