@@ -66,12 +66,6 @@ static void add_flags(struct work *w)
 	free(mark);
 }
 
-/* What a full bar stands for: what is allowed, unless nothing comes near it; 0: the largest. */
-static double full_bar(double allowed, double largest)
-{
-	return allowed <= largest * 10 ? allowed : 0;
-}
-
 static bool is_pss(const struct tg_totals *t)
 {
 	return t->mem_peak_is && !strcmp(t->mem_peak_is, "PSS");
@@ -96,18 +90,20 @@ static int add_cells(struct work *w)
 {
 	struct tg_totals *t = tg_xcalloc(w->p->n_spans, sizeof(*t));
 	struct tg_buf label = TG_BUF_INIT;
-	double cores = 0, bytes = 0, factor;
+	double bytes = 0, factor;
 	int rc = 0;
 
 	for (size_t i = 0; i < w->p->n_spans && rc == 0; i++) {
 		rc = tg_totals_of(w->p->recording, w->p->span[i], &t[i]);
-		cores = fmax(cores, t[i].cores_mean);
 		bytes = fmax(bytes, t[i].mem_peak_bytes);
 	}
 	w->chart->memory_unit =
 		peak_unit(t, rc == 0 ? w->p->n_spans : 0, tg_panels_byte_unit(bytes, &factor));
-	w->chart->memory_full = full_bar(w->sums.totals.memory_limit_bytes, bytes) * factor;
-	w->chart->cores_full = full_bar(w->sums.totals.cores_allowed, cores);
+	/* a full bar is all that is allowed; of memory, of which there is much, when near that */
+	if (w->sums.totals.memory_limit_bytes <= 10 * bytes)
+		w->chart->memory_full = w->sums.totals.memory_limit_bytes * factor;
+	if (!isnan(w->sums.totals.cores_allowed))
+		w->chart->cores_full = w->sums.totals.cores_allowed;
 	for (size_t i = 0; i < w->p->n_spans && rc == 0; i++) {
 		const struct tg_span *s = w->p->span[i];
 

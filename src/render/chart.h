@@ -112,7 +112,7 @@ struct tg_chart {
 	size_t n_flags;
 	struct tg_cell *cell; /* the longest TG_CELLS_SHOWN are drawn, the rest is counted */
 	size_t n_cells;
-	double cores_full, memory_full; /* length of a full bar: what is allowed; 0: the largest */
+	double cores_full, memory_full; /* of a full bar, as its title says; 0: the largest */
 	char *memory_unit; /* "GB" */
 	struct tg_row *row; /* the table below; none in a notebook's live view */
 	size_t n_rows;

@@ -77,10 +77,8 @@ static char *bar_title(const char *what, const char *unit, double full)
 	tg_buf_adds(&text, what);
 	if (unit && *unit)
 		tg_buf_addf(&text, " · %.20s", unit);
-	if (full > 0) {
-		tg_num_short(full, number);
-		tg_buf_addf(&text, " of %s", number);
-	}
+	tg_num_short(full, number);
+	tg_buf_addf(&text, " of %s", number);
 	return tg_buf_detach(&text);
 }
 
@@ -101,8 +99,6 @@ double tg_layout_cells(struct tg_layout *l, double y)
 	x = l->width - PAD;
 	for (int k = 1; k >= 0; k--) {
 		b->full[k] = k ? c->memory_full : c->cores_full;
-		b->title[k] = bar_title(
-			k ? "peak memory" : "CPU", k ? c->memory_unit : "cores", b->full[k]);
 		for (size_t i = 0; i < c->n_cells && !(b->full[k] > 0 && i == 0); i++) {
 			double v = tg_cell_value(&c->cell[i], k);
 
@@ -110,6 +106,8 @@ double tg_layout_cells(struct tg_layout *l, double y)
 		}
 		if (!(b->full[k] > 0))
 			b->full[k] = 1;
+		b->title[k] =
+			bar_title(k ? "peak" : "CPU", k ? c->memory_unit : "cores", b->full[k]);
 		b->bar1[k] = x - NUMBER;
 		b->bar0[k] = b->bar1[k] - bar;
 		x = b->bar0[k] - GAP;

@@ -193,6 +193,40 @@ static void test_empty_panels(void)
 	release(&s);
 }
 
+/* A full bar is what its title says: all cores, however few were used, and the most memory. */
+static void test_bars(void)
+{
+	static const struct tg_metric metric[] = {
+		{ "tree.cpu_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0, "CPU time" },
+		{ "tree.rss_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, "memory" },
+	};
+	struct tg_column column[] = { { .metric = &metric[0] }, { .metric = &metric[1] } };
+	const char *path = run_path("light.tacho");
+	struct tg_writer *w = begin(path);
+	struct tg_block *b = tg_block_new(tg_writer_next_table(w), 2, 128);
+	struct shown s;
+
+	run_event(w, "{\"ev\":\"limit\",\"t\":1000000000000,\"what\":\"cores\",\"value\":2,"
+		     "\"why\":\"affinity\"}");
+	run_cells(w, 0);
+	tg_writer_table(w, b->table, "main", column, 2);
+	for (int64_t i = 0; i <= 100; i++) /* 0.036 of a core, and 100 MB */
+		tg_block_add(
+			b, RUN_T0 + i * 100 * TG_NS_PER_MS, (int64_t[]){ i * 3600000, 100000000 });
+	tg_writer_block(w, b);
+	tg_block_free(b);
+	tg_writer_finish(w);
+	s = draw_with("0,2", NULL, false, path);
+	T_EQ_I(s.chart.n_cells, 2);
+	T_NEAR(s.chart.cell[0].cores, 0.036, 1e-6);
+	T_NEAR(s.chart.cores_full, 2, 0);
+	T_OK(strstr(s.svg.data, ">CPU · cores of 2<") && strstr(s.vega.data, "cores of 2\""));
+	T_OK(strstr(s.svg.data, ">peak · MB RSS of 100<") &&
+		strstr(s.vega.data, "MB RSS of 100\""));
+	release(&s);
+	T_EQ_I(unlink(path), 0);
+}
+
 /* Lines of one panel differ, also where colour is not seen. */
 static void test_lines(void)
 {
@@ -493,6 +527,7 @@ int main(void)
 	test_empty_panels();
 	test_mean_only();
 	test_many_cells();
+	test_bars();
 	test_lines();
 	unlink(run_path("run.tacho"));
 	T_EQ_I(rmdir(run_dir()), 0);
