@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "command/command.h"
+#include "front/front.h"
 
 enum tg_exit { TG_EXIT_OK = 0, TG_EXIT_FAILED = 1, TG_EXIT_USAGE = 2 };
 
@@ -32,6 +33,18 @@ int tg_cli_fail(int status, const char *fmt, ...) __attribute__((format(printf, 
  */
 int tg_cli_finish(int status);
 
+/* For tg_front_options: a sentence to the user. */
+void tg_cli_say(void *ctx, const char *sentence);
+
+/* The exit status when a command could not be run, for -ENOENT and other errors. */
+int tg_cli_cannot_run(int error);
+
+/*
+ * End as a command ended that tg_front_run has run, which returned `r`: its exit status, or its
+ * signal, or a sentence and a status of ours. Releases `result`.
+ */
+int tg_cli_end(int r, struct tg_front_result *result, const struct tg_err *err);
+
 /* Run a word of command/ with stdout as its result and stderr for the rest. */
 int tg_cli_run_word(const struct tg_word *word, int argc, char **argv);
 
@@ -44,6 +57,7 @@ int tg_cmd_attach(int argc, char **argv);
 int tg_cmd_gpu_helper(int argc, char **argv);
 int tg_cmd_install(int argc, char **argv); /* and uninstall: argv[0] says which */
 int tg_cmd_kernel(int argc, char **argv);
+int tg_cmd_mark(int argc, char **argv);
 int tg_cmd_record(int argc, char **argv);
 int tg_cmd_recorder(int argc, char **argv);
 int tg_cmd_version(int argc, char **argv);

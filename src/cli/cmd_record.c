@@ -53,7 +53,7 @@ static const char attach_help[] =
 	"  -q, --quiet         no line of progress and no summary\n"
 	"      --no-args       record no command lines\n";
 
-static void say(void *ctx, const char *sentence)
+void tg_cli_say(void *ctx, const char *sentence)
 {
 	(void)ctx;
 	tg_cli_fail(0, "%s", sentence);
@@ -85,6 +85,19 @@ static int end_by(int signal)
 	return 128 + signal; /* one that does not end us */
 }
 
+int tg_cli_cannot_run(int error)
+{
+	return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
+
+int tg_cli_end(int r, struct tg_front_result *result, const struct tg_err *err)
+{
+	tg_front_result_release(result);
+	if (r < 0)
+		return tg_cli_fail(tg_cli_cannot_run(r), "%s", err->text);
+	return result->signal ? end_by(result->signal) : result->code;
+}
+
 static void summarize(const char *file)
 {
 	struct tg_buf text = TG_BUF_INIT;
@@ -113,7 +126,7 @@ static int settle(struct given *g, const char *word)
 		return tg_cli_fail(EXIT_OURS,
 			"%s: -i is a number of seconds from 0.001 to 3600, not \"%.40s\"", word,
 			g->interval);
-	g->o.say = say;
+	g->o.say = tg_cli_say;
 	g->o.folder = folder && *folder ? folder : NULL;
 	g->o.tty = !g->quiet && isatty(STDERR_FILENO) ? STDERR_FILENO : -1;
 	return 0;
@@ -156,10 +169,7 @@ int tg_cmd_record(int argc, char **argv)
 		summarize(result.file.data);
 	if (r == 0 && !g.quiet && result.left.len)
 		tg_cli_fail(0, "still running: %s", result.left.data);
-	tg_front_result_release(&result);
-	if (r < 0)
-		return tg_cli_fail(r == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN, "%s", err.text);
-	return result.signal ? end_by(result.signal) : result.code;
+	return tg_cli_end(r, &result, &err);
 }
 
 static bool take_pid(const char *text, pid_t *pid)

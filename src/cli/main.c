@@ -12,6 +12,8 @@
 static const struct tg_cli_command commands[] = {
 	{ "record", "run a command and record what it does to the machine", false, tg_cmd_record },
 	{ "attach", "record a process that runs already", false, tg_cmd_attach },
+	{ "mark", "name a stage of what is recorded: its begin, its end, or its command", false,
+		tg_cmd_mark },
 	{ "install", "put the kernelspec of a recorded kernel in place", false, tg_cmd_install },
 	{ "uninstall", "remove that kernelspec", false, tg_cmd_install },
 	{ "kernel", "the kernel that Jupyter starts", false, tg_cmd_kernel },

@@ -94,6 +94,12 @@ int tg_export_span(
 	tg_jw_kstr(w, "name", nameless ? NULL : span->name);
 	tg_jw_kstr(w, "lane", span->lane);
 	tg_jw_kstr(w, "status", span->status);
+	tg_jw_key(w, "attrs");
+	/* that of a recorded command has its command line */
+	if (span->attrs && !(e->no_args && strstr(span->attrs, "\"command\":")))
+		tg_jw_raw(w, span->attrs, strlen(span->attrs));
+	else
+		tg_jw_null(w);
 	tg_jw_key(w, "start");
 	seconds(w, span->begin_utc_ns);
 	span_totals(&totals, w);

@@ -50,7 +50,11 @@ static void describe(struct tg_front_marker *m, const char *args, size_t len)
 	char text[ARGS_MAX];
 	struct tg_jw w;
 
-	tg_buf_adds(&m->name, base_of(args));
+	tg_buf_adds(&m->name, m->o->name ? m->o->name : base_of(args));
+	if (m->o->attrs_json) {
+		tg_buf_adds(&m->attrs, m->o->attrs_json);
+		return;
+	}
 	tg_jw_init(&w, &m->attrs);
 	tg_jw_begin_object(&w);
 	if (!m->o->no_args && tg_mask_args(args, len, text, sizeof(text)))

@@ -346,6 +346,8 @@ int tg_mark_begin(struct tg_mark *m, const struct tg_mark_span *span)
 	if (span->count >= 0)
 		tg_jw_kint(&w, "count", span->count);
 	add_text(&w, "lane", span->lane, TG_MARK_NAME_MAX);
+	if (span->of_parent)
+		tg_jw_kbool(&w, "of_parent", true);
 	add_attrs(&w, span->attrs_json);
 	if (span->code)
 		add_code(&w, span->code, span->code_len);
@@ -501,7 +503,9 @@ int tg_mark_answer(struct tg_mark *m, struct tg_json **answer)
 	}
 }
 
-int tg_mark_wait(struct tg_mark *m, int64_t n, int timeout_ms, struct tg_json **answer)
+/* As tg_mark_wait; what was refused meanwhile is in `err`, whose code is then set. */
+static int wait_for(
+	struct tg_mark *m, int64_t n, int timeout_ms, struct tg_json **answer, struct tg_err *err)
 {
 	int64_t deadline = tg_mono_ns() + timeout_ms * TG_NS_PER_MS;
 
@@ -515,6 +519,10 @@ int tg_mark_wait(struct tg_mark *m, int64_t n, int timeout_ms, struct tg_json **
 		if (r == 1 && tg_json_int(tg_json_get(*answer, "re"), -1) == n)
 			return 1;
 		if (r == 1) {
+			const char *refused = tg_json_str(tg_json_get(*answer, "error"), NULL);
+
+			if (refused && err)
+				tg_err_set(err, -EBADMSG, "%s", refused);
 			tg_json_free(*answer);
 			*answer = NULL;
 			continue;
@@ -524,4 +532,25 @@ int tg_mark_wait(struct tg_mark *m, int64_t n, int timeout_ms, struct tg_json **
 			return 0;
 		poll(&p, 1, (int)(left / TG_NS_PER_MS) + 1);
 	}
+}
+
+int tg_mark_wait(struct tg_mark *m, int64_t n, int timeout_ms, struct tg_json **answer)
+{
+	return wait_for(m, n, timeout_ms, answer, NULL);
+}
+
+int tg_mark_settle(struct tg_mark *m, int64_t n, int timeout_ms, struct tg_err *err)
+{
+	struct tg_err refused = { 0 };
+	struct tg_json *answer = NULL;
+	int r = tg_mark_ask_hello(m, n);
+
+	if (r == 0)
+		r = wait_for(m, n, timeout_ms, &answer, &refused);
+	tg_json_free(answer);
+	if (refused.code)
+		return tg_err_set(err, refused.code, "%s", refused.text);
+	if (r == 0)
+		return tg_err_set(err, -ETIMEDOUT, "the recorder does not answer");
+	return r < 0 ? tg_err_set(err, r, "the recorder has ended") : 0;
 }

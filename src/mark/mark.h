@@ -72,6 +72,7 @@ struct tg_mark_span {
 	const char *name;
 	int64_t t_ns; /* CLOCK_MONOTONIC of the moment */
 	bool edge; /* take an extra row now */
+	bool of_parent; /* it ends with our parent process, not with us */
 	int64_t count; /* execution count of the front end; < 0: unknown */
 	const char *lane;
 	const char *code; /* cut at 32 KiB */
@@ -84,6 +85,7 @@ struct tg_mark_span {
  * The ends return 0 also when they wait for room.
  */
 int tg_mark_begin(struct tg_mark *m, const struct tg_mark_span *span);
+/* `id` may end in "/": the youngest that begins so. */
 int tg_mark_end(struct tg_mark *m, const char *id, int64_t t_ns, bool edge, const char *status);
 int tg_mark_moment(struct tg_mark *m, const char *name, int64_t t_ns, const char *attrs_json);
 int tg_mark_note(struct tg_mark *m, const char *text);
@@ -125,6 +127,12 @@ int tg_mark_ask_oom(struct tg_mark *m, int64_t n);
  * there is none yet, -EPIPE when the recorder is gone.
  */
 int tg_mark_answer(struct tg_mark *m, struct tg_json **answer);
+
+/*
+ * Wait at most `timeout_ms` until all that was sent has been done. 0, -EBADMSG with the recorder's
+ * sentence where it refused something, -ETIMEDOUT, -EPIPE.
+ */
+int tg_mark_settle(struct tg_mark *m, int64_t n, int timeout_ms, struct tg_err *err);
 
 /*
  * Wait at most `timeout_ms` for the answer to `n`; others that come before it are thrown away.

@@ -121,6 +121,7 @@ static int get_members(struct tg_mark_message *m, struct tg_err *err)
 		(r = get_attrs(m, err)) < 0)
 		return r;
 	m->edge = tg_json_bool(tg_json_get(m->json, "edge"), false);
+	m->of_parent = tg_json_bool(tg_json_get(m->json, "of_parent"), false);
 	m->exit_code = (int)exit_code;
 	m->signal = (int)sig;
 	return 0;

@@ -4,10 +4,13 @@
  * each. This is the one description of it; clients build messages, the recorder parses them here.
  * Invariant: every string that a parsed message holds is within its bound below.
  *
- *  {"op":"begin","id":ID,"kind":K,"name":N,"t":ns,"edge":true,"count":n,"lane":L,"code":C,"attrs":{…}}
- *          a span begins; id and kind are needed, the rest may be absent
+ *  {"op":"begin","id":ID,"kind":K,"name":N,"t":ns,"edge":true,"count":n,"lane":L,"code":C,"attrs":{…},
+ *          "of_parent":true}
+ *          a span begins; id and kind are needed, the rest may be absent; of_parent: it outlives
+ * the connection, and ends with the parent of the process that connected
  *  {"op":"end","id":ID,"t":ns,"edge":true,"status":S,"attrs":{…}}
- *          it ended; without an id of this connection, one that a closed connection left open
+ *          it ended; without an id of this connection, one that a closed connection left open; an
+ *          id that ends in "/" is the youngest that begins so
  *  {"op":"moment","name":N,"t":ns,"attrs":{…}}
  *  {"op":"note","text":T}
  *  {"op":"root","pid":p}                         the root of the measured tree from now on
@@ -75,9 +78,9 @@ struct tg_mark_message {
 	int64_t t_ns; /* 0: absent */
 	int64_t count; /* -1: absent */
 	int64_t value; /* of set: within TG_MARK_INTERVAL_MIN and _MAX */
-	int64_t pid; /* 0: none; within int */
+	int64_t pid; /* 0: none; within int; the recorder puts the owner of a span here */
 	int exit_code, signal; /* -1: absent */
-	bool edge;
+	bool edge, of_parent;
 	const char *id, *kind, *name, *lane, *code, *status, *text, *key;
 	struct tg_buf attrs; /* a JSON object, or empty */
 	struct tg_json *json; /* owns the strings */

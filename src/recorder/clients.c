@@ -78,6 +78,14 @@ uint64_t tg_clients_add(struct tg_clients *c, int fd)
 	return new->serial;
 }
 
+pid_t tg_clients_process(const struct tg_clients *c, uint64_t client)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->client[i].serial == client && !tg_watch_dead(&c->client[i].process))
+			return c->client[i].process.pid;
+	return 0;
+}
+
 size_t tg_clients_count(const struct tg_clients *c)
 {
 	return c->n;

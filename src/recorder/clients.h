@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 #include "mark/protocol.h"
@@ -52,6 +53,9 @@ size_t tg_clients_poll(struct tg_clients *c, struct pollfd *p);
  * clock. `p` and `n` as from tg_clients_poll.
  */
 void tg_clients_serve(struct tg_clients *c, const struct pollfd *p, size_t n);
+
+/* The process that connected, while it lives; 0: it has ended, or is in another PID namespace. */
+pid_t tg_clients_process(const struct tg_clients *c, uint64_t client);
 
 /* Send an answer. Dropped when the client is gone or does not read. */
 void tg_clients_answer(struct tg_clients *c, uint64_t client, const struct tg_buf *answer);

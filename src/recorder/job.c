@@ -464,11 +464,22 @@ static void look_at_root(struct tg_job *j, int64_t now)
 		end_root(j, -1, -1, now);
 }
 
+/* Stages of a shell end with it; the row of this tick is at their end. */
+static void look_at_owners(struct tg_job *j, int64_t now_ns)
+{
+	if (!tg_live_end_with_owners(&j->spans, &j->events, now_ns))
+		return;
+	set_pace(j, now_ns);
+	mark_event_added(j, now_ns);
+}
+
 void tg_job_run(struct tg_job *j, int64_t now_ns)
 {
 	look_at_root(j, now_ns);
-	if (now_ns >= j->pace.next_ns)
+	if (now_ns >= j->pace.next_ns) {
 		tick(j, now_ns);
+		look_at_owners(j, now_ns);
+	}
 	if (now_ns >= j->slow_ns) {
 		j->slow_ns = now_ns + SLOW_NS;
 		look_at_clocks(j, true);

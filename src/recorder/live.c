@@ -12,10 +12,19 @@ static uint32_t hash_id(const char *id)
 	return (uint32_t)tg_hash(TG_HASH_INIT, id, strlen(id));
 }
 
+static void forget(struct tg_live *s, size_t i)
+{
+	s->n_runs -= s->open[i].is_run;
+	tg_watch_release(&s->open[i].owner);
+	free(s->open[i].id);
+	s->n--;
+	memmove(&s->open[i], &s->open[i + 1], (s->n - i) * sizeof(s->open[0]));
+}
+
 void tg_live_release(struct tg_live *s)
 {
-	for (size_t i = 0; i < s->n; i++)
-		free(s->open[i].id);
+	while (s->n)
+		forget(s, s->n - 1);
 	free(s->open);
 	*s = (struct tg_live){ 0 };
 }
@@ -23,12 +32,15 @@ void tg_live_release(struct tg_live *s)
 /* The youngest open span of that name; spans end in about the reverse order of their beginning. */
 static struct tg_live_span *find(struct tg_live *s, uint64_t client, const char *id)
 {
+	size_t len = strlen(id);
+	bool any = len && id[len - 1] == '/';
 	uint32_t hash = hash_id(id);
 
 	for (size_t i = s->n; i-- > 0;) {
 		struct tg_live_span *span = &s->open[i];
 
-		if (span->hash == hash && span->client == client && !strcmp(span->id, id))
+		if (span->client == client && (any ? !strncmp(span->id, id, len)
+						   : span->hash == hash && !strcmp(span->id, id)))
 			return span;
 	}
 	return NULL;
@@ -72,6 +84,7 @@ int tg_live_begin(struct tg_live *s, struct tg_events *e, uint64_t client,
 	span.is_cell = !strcmp(m->kind, "cell");
 	span.hash = hash_id(m->id);
 	span.id = tg_xstrdup(m->id);
+	tg_watch_init(&span.owner, (pid_t)m->pid);
 
 	w = tg_events_open(e, "begin", m->t_ns ? m->t_ns : now_ns);
 	tg_jw_kint(w, "span", (int64_t)span.number);
@@ -96,14 +109,6 @@ int tg_live_begin(struct tg_live *s, struct tg_events *e, uint64_t client,
 	TG_GROW(s->open, s->n + 1, s->cap);
 	s->open[s->n++] = span;
 	return 0;
-}
-
-static void forget(struct tg_live *s, size_t i)
-{
-	s->n_runs -= s->open[i].is_run;
-	free(s->open[i].id);
-	s->n--;
-	memmove(&s->open[i], &s->open[i + 1], (s->n - i) * sizeof(s->open[0]));
 }
 
 int tg_live_end(struct tg_live *s, struct tg_events *e, uint64_t client,
@@ -132,19 +137,34 @@ void tg_live_orphan(struct tg_live *s, uint64_t client)
 			s->open[i].client = 0;
 }
 
+static void end_by_us(
+	struct tg_live *s, struct tg_events *e, size_t i, int64_t t_ns, const char *status)
+{
+	struct tg_jw *w = tg_events_open(e, "end", t_ns);
+
+	tg_jw_kint(w, "span", (int64_t)s->open[i].number);
+	tg_jw_kstr(w, "status", status);
+	tg_events_close(e);
+	forget(s, i);
+}
+
+size_t tg_live_end_with_owners(struct tg_live *s, struct tg_events *e, int64_t t_ns)
+{
+	size_t n = 0;
+
+	for (size_t i = s->n; i-- > 0;)
+		if (s->open[i].owner.pid && tg_watch_dead(&s->open[i].owner)) {
+			end_by_us(s, e, i, t_ns, "unknown");
+			n++;
+		}
+	return n;
+}
+
 void tg_live_end_by_us(struct tg_live *s, struct tg_events *e, enum tg_live_which which,
 	int64_t t_ns, const char *status)
 {
-	for (size_t i = s->n; i-- > 0;) {
-		struct tg_jw *w;
-
-		if ((which == TG_LIVE_CELLS && !s->open[i].is_cell) ||
-			(which == TG_LIVE_ORPHANS && s->open[i].client))
-			continue;
-		w = tg_events_open(e, "end", t_ns);
-		tg_jw_kint(w, "span", (int64_t)s->open[i].number);
-		tg_jw_kstr(w, "status", status);
-		tg_events_close(e);
-		forget(s, i);
-	}
+	for (size_t i = s->n; i-- > 0;)
+		if (!(which == TG_LIVE_CELLS && !s->open[i].is_cell) &&
+			!(which == TG_LIVE_ORPHANS && s->open[i].client))
+			end_by_us(s, e, i, t_ns, status);
 }

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "mark/protocol.h"
 #include "recorder/events.h"
+#include "recorder/watch.h"
 
 #define TG_LIVE_MAX 16384 /* open at the same time */
 
@@ -20,6 +21,7 @@ struct tg_live_span {
 	uint64_t number;
 	uint64_t client; /* serial number of its connection; 0: closed */
 	uint32_t hash; /* of id */
+	struct tg_watch owner; /* it ends with that process; pid 0: none */
 	bool is_run, is_cell;
 	char *id;
 };
@@ -42,6 +44,9 @@ int tg_live_end(struct tg_live *s, struct tg_events *e, uint64_t client,
 
 /* A connection was closed: its spans stay open, for anyone. */
 void tg_live_orphan(struct tg_live *s, uint64_t client);
+
+/* Those whose owner has ended, end. Returns how many did. */
+size_t tg_live_end_with_owners(struct tg_live *s, struct tg_events *e, int64_t t_ns);
 
 /* Spans that end with a status of ours, not by a mark. */
 enum tg_live_which { TG_LIVE_CELLS, TG_LIVE_ORPHANS, TG_LIVE_ALL };

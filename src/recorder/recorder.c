@@ -24,6 +24,7 @@
 #include "recorder/lock.h"
 #include "recorder/output.h"
 #include "recorder/session.h"
+#include "recorder/watch.h"
 
 #include "base/mem.h"
 
@@ -148,10 +149,19 @@ static void note_early(struct recorder *r, int64_t now)
 	r->early = 0;
 }
 
+static void mark(struct recorder *r, uint64_t client, struct tg_mark_message *m)
+{
+	struct tg_err err = { 0 };
+
+	if (m->op == TG_MARK_BEGIN)
+		m->pid = m->of_parent ? tg_watch_parent(tg_clients_process(r->clients, client)) : 0;
+	if (tg_job_mark(r->job, client, m, tg_mono_ns(), &err) < 0)
+		tg_clients_refuse(r->clients, client, m->n, err.text);
+}
+
 static void on_message(void *ctx, uint64_t client, struct tg_mark_message *m, int fd)
 {
 	struct recorder *r = ctx;
-	struct tg_err err = { 0 };
 
 	if (m->op == TG_MARK_ADOPT) {
 		adopt(r, client, m, fd);
@@ -171,8 +181,8 @@ static void on_message(void *ctx, uint64_t client, struct tg_mark_message *m, in
 		answer_usage(r, client, m->n);
 	} else if (m->op == TG_MARK_OOM) {
 		answer_oom(r, client, m->n);
-	} else if (tg_job_mark(r->job, client, m, tg_mono_ns(), &err) < 0) {
-		tg_clients_refuse(r->clients, client, m->n, err.text);
+	} else {
+		mark(r, client, m);
 	}
 }
 

@@ -25,10 +25,8 @@ struct pidfd_info {
 #define INFO_EXIT (UINT64_C(1) << 3)
 #define GET_INFO  _IOWR(0xff, 11, struct pidfd_info)
 
-/* 0 when there is no such process, or only what is left of it (state Z or X). */
-static uint64_t start_time(pid_t pid)
+static bool read_stat(pid_t pid, struct tg_pid_stat *stat)
 {
-	struct tg_pid_stat stat;
 	char path[32], text[1024];
 	ssize_t n;
 	int fd;
@@ -36,13 +34,27 @@ static uint64_t start_time(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return 0;
+		return false;
 	n = tg_file_pread0(fd, text, sizeof(text));
 	close(fd);
-	if (n <= 0 || tg_procfs_pid_stat(text, (size_t)n, &stat) < 0 || stat.state == 'Z' ||
-		stat.state == 'X')
+	return n > 0 && tg_procfs_pid_stat(text, (size_t)n, stat) == 0;
+}
+
+/* 0 when there is no such process, or only what is left of it (state Z or X). */
+static uint64_t start_time(pid_t pid)
+{
+	struct tg_pid_stat stat;
+
+	if (!read_stat(pid, &stat) || stat.state == 'Z' || stat.state == 'X')
 		return 0;
 	return (uint64_t)stat.starttime;
+}
+
+pid_t tg_watch_parent(pid_t pid)
+{
+	struct tg_pid_stat stat;
+
+	return pid > 0 && read_stat(pid, &stat) ? (pid_t)stat.ppid : 0;
 }
 
 void tg_watch_init_plain(struct tg_watch *w, pid_t pid)

@@ -23,6 +23,9 @@ void tg_watch_release(struct tg_watch *w);
 
 bool tg_watch_dead(const struct tg_watch *w);
 
+/* The parent of a process, or 0 when there is none to be seen. */
+pid_t tg_watch_parent(pid_t pid);
+
 /*
  * How it ended, from the kernel (PIDFD_GET_INFO, Linux 6.15, once its parent has waited for it):
  * the exit code with signal 0, or the signal with exit code -1. -ENODATA when nobody knows.

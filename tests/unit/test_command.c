@@ -160,10 +160,10 @@ static void test_json_disks(void)
 /* What design.md promises of a span, name by name; unknown is null and not left out. */
 static void test_json_members(void)
 {
-	static const char *const member[] = { "index", "kind", "name", "lane", "status", "start",
-		"wall_s", "cpu_s", "cores_mean", "cores_max", "cores_allowed", "cpu_pct_of_allowed",
-		"cpu_pct_of_node", "memory_limit_bytes", "mem_peak_bytes", "mem_peak_is",
-		"rss_peak_bytes", "pss_peak_bytes", "pss_age_s", "vms_peak_bytes",
+	static const char *const member[] = { "index", "kind", "name", "lane", "status", "attrs",
+		"start", "wall_s", "cpu_s", "cores_mean", "cores_max", "cores_allowed",
+		"cpu_pct_of_allowed", "cpu_pct_of_node", "memory_limit_bytes", "mem_peak_bytes",
+		"mem_peak_is", "rss_peak_bytes", "pss_peak_bytes", "pss_age_s", "vms_peak_bytes",
 		"mem_retained_bytes", "file_retained_bytes", "read_bytes", "write_bytes",
 		"read_ops", "write_ops", "net_rx_bytes", "net_tx_bytes", "nfs_read_bytes",
 		"nfs_write_bytes", "gpu_util_mean_pct", "gpu_mem_peak_bytes", "energy_j",

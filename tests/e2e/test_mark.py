@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`tachograph mark`: stages of a script that is recorded, and nothing at all elsewhere."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from proxied import LONG
+
+
+@pytest.fixture
+def script(exe, tmp_path):
+    """Run lines of sh with $T as our executable, recorded or not; the stages by name."""
+    class Script:
+        file = tmp_path / "run.tacho"
+
+        def plain(self, lines, **env):
+            return subprocess.run(["sh", "-c", lines], cwd=tmp_path, capture_output=True, text=True, timeout=LONG,
+                                  env={**os.environ, "T": exe, **env})
+
+        def recorded(self, lines, **env):
+            return subprocess.run([exe, "record", "-q", "-o", self.file, "sh", "-c", lines], cwd=tmp_path,
+                                  capture_output=True, text=True, timeout=LONG, env={**os.environ, "T": exe, **env})
+
+        def stages(self):
+            out = tmp_path / "out.json"
+            subprocess.run([exe, "export", self.file, "-o", out], check=True, timeout=LONG)
+            content = json.loads(out.read_text())
+            self.run = next(s for s in content["spans"] if s["kind"] == "run")
+            return [s for s in content["spans"] if s["kind"] == "stage"]
+    return Script()
+
+
+def interval(span):
+    return span["start"], span["start"] + span["wall_s"]
+
+
+def is_within(inner, outer, slack=0.02):
+    (a, b), (c, d) = interval(inner), interval(outer)
+    return c - slack <= a and b <= d + slack
+
+
+def test_stages(script):
+    result = script.recorded("$T mark align sample=S1 threads=8; sleep 0.3; $T mark inner; sleep 0.2; $T mark --end; "
+                             "sleep 0.1; $T mark --end align; $T mark sort; sleep 0.1; $T mark --end")
+    assert (result.returncode, result.stderr) == (0, "")
+    align, inner, sort = script.stages()
+    assert [s["name"] for s in (align, inner, sort)] == ["align", "inner", "sort"]
+    assert [s["status"] for s in (align, inner, sort)] == ["ok"] * 3
+    assert align["attrs"] == {"sample": "S1", "threads": "8"}
+    assert is_within(inner, align) and is_within(align, script.run)
+    assert interval(sort)[0] >= interval(align)[1] - 0.02
+    assert align["wall_s"] > 0.6 and 0.2 <= inner["wall_s"] < align["wall_s"]
+
+
+def test_stages_of_the_same_name(script):
+    """The youngest ends first."""
+    script.recorded("$T mark a; sleep 0.2; $T mark a; sleep 0.2; $T mark --end a; sleep 0.2; $T mark --end a")
+    one, two = sorted(script.stages(), key=lambda s: s["start"])
+    assert is_within(two, one) and two["status"] == one["status"] == "ok"
+
+
+def test_concurrent_stages(script):
+    """Each shell has its own, however they are called."""
+    script.recorded("for i in 1 2 3; do sh -c '$T mark part n='$i'; sleep 0.4; $T mark --end part' & done; wait")
+    stages = script.stages()
+    assert sorted(s["attrs"]["n"] for s in stages) == ["1", "2", "3"]
+    assert all(s["status"] == "ok" and s["wall_s"] >= 0.4 for s in stages)
+
+
+def test_stage_ends_with_its_shell(script):
+    script.recorded("sh -c '$T mark left; sleep 0.2; true'; sleep 1.5")
+    (left,) = script.stages()
+    assert left["status"] == "unknown" and 0.2 <= left["wall_s"] < 1
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_command(script, code):
+    result = script.recorded(f"$T mark sort n=1 -- sh -c 'echo out; sleep 0.2; exit {code}'; echo rc $?")
+    assert result.stdout == f"out\nrc {code}\n"
+    (sort,) = script.stages()
+    assert (sort["name"], sort["attrs"], sort["status"]) == ("sort", {"n": "1"}, "error" if code else "ok")
+    assert 0.2 <= sort["wall_s"] < 10
+
+
+def test_elsewhere_it_does_nothing(script, tmp_path):
+    lines = "set -e; $T mark a; $T mark --end; $T mark --end a; $T mark b -- sh -c 'echo run; exit 4' || echo rc $?"
+    for env in ({}, {"TACHOGRAPH_SOCKET": "other:boot:/run/x.sock"}, {"TACHOGRAPH_SOCKET": "nonsense"},
+                {"TACHOGRAPH_SOCKET": f"{os.uname().nodename}:x:{tmp_path}/none.sock"}):
+        result = script.plain(lines, **env)
+        assert (result.stdout, result.stderr, result.returncode) == ("run\nrc 4\n", "", 0)
+    assert not list(tmp_path.glob("*.tacho"))
+
+
+def test_in_a_notebook(start, exe, tmp_path):
+    """A script that a cell runs has stages, too, inside the cell."""
+    kernel = start("recorded", env={**os.environ, "TACHOGRAPH_DIR": str(tmp_path)})
+    kernel.run(f"import subprocess; subprocess.run(['sh', '-c', '{exe} mark a; sleep 0.2; {exe} mark --end'])")
+    content = json.loads(kernel.run("%tacho show --json --span all").text)
+    (stage,), cells = ([s for s in content["spans"] if s["kind"] == kind] for kind in ("stage", "cell"))
+    assert stage["name"] == "a" and is_within(stage, cells[0])
+
+
+def test_what_is_wrong_is_said(script):
+    """A mistake in the line is an error; that nothing of the name is open is none."""
+    for wrong in ("", "''", "-x", "a b", "a =b", "a --", "--end a b"):
+        result = script.recorded(f"$T mark {wrong}; echo rc $?")
+        assert result.stdout == "rc 2\n" and result.stderr.count("\n") == 1, wrong
+    result = script.recorded("set -e; $T mark --end never; echo on")
+    assert result.stdout == "on\n" and "never" in result.stderr
+
+
+def test_names(script):
+    name = "a b/c\n" + "ü" * 200
+    script.recorded('$T mark "$NAME" "k=v=w" ; sleep 0.1; $T mark --end "$NAME"', NAME=name)
+    (stage,) = script.stages()
+    assert stage["name"] == name and stage["attrs"] == {"k": "v=w"} and stage["status"] == "ok"
