@@ -112,7 +112,8 @@ def test_signals_as_found(record):
 @pytest.mark.parametrize("name", ["TERM", "HUP", "INT", "USR1", "USR2"])
 def test_signals_are_passed_on(record, name):
     process = record.start("sh", "-c", f"trap 'echo got {name}; exit 5' {name}; echo ready; "
-                                       "while :; do sleep 0.05; done")
+                                       "while :; do sleep 0.05; done",
+                           preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))  # as nohup has it not
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.Signals[f"SIG{name}"])
     out, _ = process.communicate(timeout=LONG)

@@ -939,6 +939,8 @@ static void test_same_words(void)
 		T_OK(word[i].help[0] >= 'a' && word[i].help[0] <= 'z');
 		tg_buf_clear(&call);
 		tg_buf_addf(&call, "%s --help", word[i].name);
+		if (!strcmp(word[i].name, "mark")) /* a moment there, a stage here */
+			continue;
 		if (!(word[i].where & TG_IN_CLI)) {
 			T_EQ_I(execute(call.data, &cli), 2);
 			continue;
@@ -1006,10 +1008,10 @@ static void test_exit_codes(void)
 	T_EQ_I(execute("help kernel", &out), 0);
 	T_OK(strstr(out.data, "usage: tachograph kernel -f CONNECTION_FILE") != NULL);
 	T_EQ_I(execute("help recorder", &out), 2);
-	T_EQ_I(execute("mark x", &out), 2);
-	T_EQ_S(out.data, "tachograph: \"mark\" is a word of notebooks: %tacho mark\n");
-	T_EQ_I(execute("help mark", &out), 2);
-	T_EQ_S(out.data, "tachograph: \"mark\" is a word of notebooks: %tacho mark\n");
+	T_EQ_I(execute("set x", &out), 2);
+	T_EQ_S(out.data, "tachograph: \"set\" is a word of notebooks: %tacho set\n");
+	T_EQ_I(execute("help set", &out), 2);
+	T_EQ_S(out.data, "tachograph: \"set\" is a word of notebooks: %tacho set\n");
 	T_EQ_I(execute("help shwo", &out), 2);
 	T_EQ_S(out.data, "tachograph: there is no \"shwo\"; did you mean \"show\"?\n");
 	T_EQ_I(execute("help show", &out), 0);

@@ -202,6 +202,43 @@ static int mark_end(struct tg_live *s, struct tg_events *e, uint64_t client, con
 	return tg_live_end(s, e, client, &m, 20, NULL);
 }
 
+/* Stages of a process end with it; and by the begin of their ids, the youngest first. */
+static void test_owners(void)
+{
+	struct tg_events e = { .lines = TG_BUF_INIT };
+	struct tg_live s = { .next = 1 };
+	struct tg_mark_message m = { .op = TG_MARK_BEGIN,
+		.kind = "stage",
+		.count = -1,
+		.attrs = TG_BUF_INIT,
+		.pid = fork() };
+
+	if (m.pid == 0) {
+		pause();
+		_exit(0);
+	}
+	m.id = "stage/7/a";
+	T_EQ_I(tg_live_begin(&s, &e, 1, &m, 10, NULL), 0);
+	m.id = "stage/7/b";
+	T_EQ_I(tg_live_begin(&s, &e, 2, &m, 11, NULL), 0);
+	m.pid = 0;
+	m.id = "stage/70/c";
+	T_EQ_I(tg_live_begin(&s, &e, 3, &m, 12, NULL), 0);
+	for (uint64_t client = 1; client <= 3; client++)
+		tg_live_orphan(&s, client);
+	T_EQ_I(mark_end(&s, &e, 4, "stage/8/"), -ENOENT);
+	T_EQ_I(mark_end(&s, &e, 4, "stage/7/"), 0);
+	T_OK(strstr(e.lines.data, "{\"ev\":\"end\",\"t\":20,\"span\":2,"));
+	T_EQ_I(tg_live_end_with_owners(&s, &e, 30), 0);
+	kill((pid_t)s.open[0].owner.pid, SIGKILL);
+	waitpid(s.open[0].owner.pid, NULL, 0);
+	T_EQ_I(tg_live_end_with_owners(&s, &e, 31), 1);
+	T_OK(strstr(e.lines.data, "{\"ev\":\"end\",\"t\":31,\"span\":1,\"status\":\"unknown\"}"));
+	T_EQ_I(s.n, 1);
+	tg_live_release(&s);
+	tg_buf_release(&e.lines);
+}
+
 static void test_live(void)
 {
 	struct tg_events e = { .lines = TG_BUF_INIT };
@@ -579,6 +616,7 @@ int main(void)
 	test_pace();
 	test_drift();
 	test_live();
+	test_owners();
 	test_crowd();
 	test_watch();
 	test_reply();
