@@ -228,7 +228,7 @@ int tg_spawn_go(struct tg_spawned *child, struct tg_err *err)
 
 pid_t tg_spawn(const struct tg_spawn *s, struct tg_err *err)
 {
-	struct tg_spawned child;
+	struct tg_spawned child = { .pid = -1 };
 	int r = tg_spawn_hold(&child, s, err);
 
 	if (r == 0)

@@ -226,7 +226,7 @@ static int run(struct front *f, struct tg_front_result *out, struct tg_err *err)
 		.signals = &f->signals,
 		.fd3 = -1,
 		.outlives_us = true };
-	struct tg_spawned child;
+	struct tg_spawned child = { .pid = -1 };
 	int r;
 
 	if (f->marker.address.len)

@@ -19,12 +19,13 @@ void tg_progress_show(struct tg_progress *p, const struct tg_json *usage)
 {
 	double cores = tg_json_num(tg_json_get(usage, "kernel_cpu"), NAN) / 100;
 	double memory = tg_json_num(tg_json_get(usage, "kernel_memory"), NAN);
+	int64_t whole_s = (tg_mono_ns() - p->begin_ns) / TG_NS_PER_S;
 	struct tg_buf line = TG_BUF_INIT;
 
 	if (!is_ours(p) || (isnan(cores) && isnan(memory)))
 		return;
 	tg_buf_adds(&line, "\r\033[K");
-	tg_fmt_seconds(&line, (double)((tg_mono_ns() - p->begin_ns) / TG_NS_PER_S));
+	tg_fmt_seconds(&line, (double)whole_s);
 	if (!isnan(cores)) {
 		tg_buf_adds(&line, " · ");
 		tg_fmt_cores(&line, cores);
