@@ -511,113 +511,115 @@ static void put_job(const char *folder, const char *procs, int64_t usec)
 	put_file(folder, "sys/fs/cgroup/job/cpu.stat", cpu);
 }
 
+struct job {
+	char folder[32];
+	int root_fd;
+	struct tg_sampler *sampler;
+};
+
+static struct job job_begin(void)
+{
+	struct job j = { .folder = "/tmp/tg-whole-XXXXXX" };
+	struct tg_sampler_options options = { .root = 77 };
+
+	if (!mkdtemp(j.folder))
+		abort();
+	put_job(j.folder, "77\n", 40000000);
+	j.root_fd = options.root_fd = open(j.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	T_EQ_I(tg_sampler_new(&j.sampler, &options, NULL), 0);
+	return j;
+}
+
+static void job_end(struct job *j)
+{
+	tg_sampler_free(j->sampler);
+	close(j->root_fd);
+	remove_tree(j->folder);
+}
+
 /* pitfall 13: a control group that has nobody else in it tells all, as long as that is so; one of
  * another PID namespace shows as 0, and is somebody else */
 static void test_cgroup(void)
 {
-	char folder[] = "/tmp/tg-whole-XXXXXX";
-	struct tg_sampler_options options = { .root = 77 };
-	struct tg_sampler *s;
+	struct job j = job_begin();
+	struct tg_sampler *s = j.sampler;
 	struct tg_reading r;
 	const char *why;
 	int64_t begin;
 
-	if (!mkdtemp(folder))
-		abort();
-	put_job(folder, "77\n", 40000000);
-	options.root_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	T_EQ_I(tg_sampler_new(&s, &options, NULL), 0);
 	tg_sampler_read(s, TG_READ_REFRESH, &r);
 	T_EQ_I(tg_sampler_means(s, &why), TG_MEANS_CGROUP);
 	T_EQ_S(tg_means_name(TG_MEANS_CGROUP), "cgroup");
 	/* what the group had used before is not of this job: it begins with the processes' sum */
 	begin = column(&r, "tree.cpu_ns", "");
 	T_EQ_I(begin, 1500 * TG_NS_PER_MS);
-	put_job(folder, "77\n", 42000000);
+	put_job(j.folder, "77\n", 42000000);
 	tg_sampler_read(s, 0, &r);
 	T_EQ_I(column(&r, "tree.cpu_ns", ""), begin + 2000 * TG_NS_PER_MS);
 	T_NEAR((double)column(&r, "tree.cpu_unattributed_ns", ""), 2e9, 40e6);
 	/* an orphan of a group that was ours alone; one that has ended; one that has a parent */
-	put_file(folder, "proc/4711/stat", STAT_OF(4711, 1));
-	put_file(folder, "proc/4712/stat", STAT_OF(4712, 4711));
-	put_job(folder, "77\n4711\n4712\n4713\n", 42000000);
+	put_file(j.folder, "proc/4711/stat", STAT_OF(4711, 1));
+	put_file(j.folder, "proc/4712/stat", STAT_OF(4712, 4711));
+	put_job(j.folder, "77\n4711\n4712\n4713\n", 42000000);
 	tg_sampler_read(s, TG_READ_REFRESH, &r);
 	T_EQ_I(tg_sampler_means(s, &why), TG_MEANS_CGROUP);
-	put_job(folder, "77\n0\n", 42000000);
+	put_job(j.folder, "77\n0\n", 42000000);
 	tg_sampler_read(s, TG_READ_REFRESH, &r);
 	T_EQ_I(tg_sampler_means(s, &why), TG_MEANS_PROCESSES);
-	put_job(folder, "77\n", 42000000);
+	put_job(j.folder, "77\n", 42000000);
 	tg_sampler_read(s, TG_READ_REFRESH, &r);
 	T_EQ_I(tg_sampler_means(s, &why), TG_MEANS_CGROUP);
 	T_EQ_I(column(&r, "tree.cpu_ns", ""), begin + 2000 * TG_NS_PER_MS);
 	/* one that somebody else has brought in */
-	put_file(folder, "proc/4711/stat", STAT_OF(4711, 50));
-	put_job(folder, "77\n4711\n", 43000000);
+	put_file(j.folder, "proc/4711/stat", STAT_OF(4711, 50));
+	put_job(j.folder, "77\n4711\n", 43000000);
 	tg_sampler_read(s, TG_READ_REFRESH, &r);
 	T_EQ_I(tg_sampler_means(s, &why), TG_MEANS_PROCESSES);
 	T_EQ_I(column(&r, "tree.cpu_ns", ""), begin + 2000 * TG_NS_PER_MS); /* it never falls */
 	T_EQ_I(column(&r, "tree.cpu_unattributed_ns", ""), TG_MISSING);
-	tg_sampler_free(s);
-	close(options.root_fd);
-	remove_tree(folder);
+	job_end(&j);
 }
 
 /* It is moved from a group of its own to another one, and counted there on. */
 static void test_cgroup_moves(void)
 {
-	char folder[] = "/tmp/tg-whole-XXXXXX";
-	struct tg_sampler_options options = { .root = 77 };
-	struct tg_sampler *s;
+	struct job j = job_begin();
+	struct tg_sampler *s = j.sampler;
 	struct tg_reading r;
 	const char *why;
 	int64_t begin;
 
-	if (!mkdtemp(folder))
-		abort();
-	put_job(folder, "77\n", 40000000);
-	put_file(folder, "sys/fs/cgroup/next/cgroup.procs", "77\n");
-	put_file(folder, "sys/fs/cgroup/next/cgroup.events", "populated 1\n");
-	put_file(folder, "sys/fs/cgroup/next/cpu.stat", "usage_usec 3000000\n");
-	options.root_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	T_EQ_I(tg_sampler_new(&s, &options, NULL), 0);
+	put_file(j.folder, "sys/fs/cgroup/next/cgroup.procs", "77\n");
+	put_file(j.folder, "sys/fs/cgroup/next/cgroup.events", "populated 1\n");
+	put_file(j.folder, "sys/fs/cgroup/next/cpu.stat", "usage_usec 3000000\n");
 	begin = read_column(s, TG_READ_REFRESH, "tree.cpu_ns");
-	put_file(folder, "proc/77/cgroup", "0::/next\n");
+	put_file(j.folder, "proc/77/cgroup", "0::/next\n");
 	tg_sampler_read(s, TG_READ_REFRESH, &r);
 	T_EQ_I(tg_sampler_means(s, &why), TG_MEANS_CGROUP);
 	T_EQ_I(column(&r, "tree.cpu_ns", ""), begin);
-	put_file(folder, "sys/fs/cgroup/next/cpu.stat", "usage_usec 5000000\n");
+	put_file(j.folder, "sys/fs/cgroup/next/cpu.stat", "usage_usec 5000000\n");
 	tg_sampler_read(s, 0, &r);
 	T_EQ_I(column(&r, "tree.cpu_ns", ""), begin + 2000 * TG_NS_PER_MS);
-	tg_sampler_free(s);
-	close(options.root_fd);
-	remove_tree(folder);
+	job_end(&j);
 }
 
 /* Another root, which has ended when it is seen first: what the old one used is not its. */
 static void test_root_that_has_ended(void)
 {
-	char folder[] = "/tmp/tg-whole-XXXXXX";
-	struct tg_sampler_options options = { .root = 77 };
-	struct tg_sampler *s;
+	struct job j = job_begin();
+	struct tg_sampler *s = j.sampler;
 	struct tg_reading r;
 
-	if (!mkdtemp(folder))
-		abort();
-	put_job(folder, "77\n", 40000000);
-	put_file(folder, "proc/78/stat",
+	put_file(j.folder, "proc/78/stat",
 		"78 (sh) Z 1 78 78 0 -1 4194304 0 0 0 0 3 0 0 0 20 0 1 0 4100 0 0\n");
-	put_file(folder, "proc/78/task/78/children", "");
-	options.root_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	T_EQ_I(tg_sampler_new(&s, &options, NULL), 0);
+	put_file(j.folder, "proc/78/task/78/children", "");
 	T_EQ_I(read_column(s, TG_READ_REFRESH, "tree.cpu_ns"), 1500 * TG_NS_PER_MS);
 	tg_sampler_set_root(s, 78);
 	for (int i = 0; i < 2; i++) {
 		tg_sampler_read(s, TG_READ_REFRESH, &r);
 		T_EQ_I(column(&r, "tree.cpu_ns", ""), 30 * TG_NS_PER_MS);
 	}
-	tg_sampler_free(s);
-	close(options.root_fd);
-	remove_tree(folder);
+	job_end(&j);
 }
 
 int main(void)
