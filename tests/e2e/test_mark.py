@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import subprocess
 
 import pytest
@@ -117,3 +118,27 @@ def test_names(script):
     script.recorded('$T mark "$NAME" "k=v=w" ; sleep 0.1; $T mark --end "$NAME"', NAME=name)
     (stage,) = script.stages()
     assert stage["name"] == name and stage["attrs"] == {"k": "v=w"} and stage["status"] == "ok"
+
+
+def test_example(exe, tmp_path, place):
+    """The pipeline of examples/: recorded or not, with us on the machine or not, it does the same."""
+    example = pathlib.Path(__file__).resolve().parents[2] / "examples" / "pipeline.sh"
+    bin = tmp_path / "bin"
+    bin.mkdir()
+    bin.joinpath("tachograph").symlink_to(exe)
+    base = {k: v for k, v in os.environ.items() if k != "TACHOGRAPH_DIR"}
+    path = {"with": f"{bin}:{base['PATH']}", "without": os.defpath}
+    outputs = {name: subprocess.run([example, "30000"], cwd=tmp_path, capture_output=True, text=True, timeout=LONG,
+                                    env={**base, "PATH": path[name]}) for name in path}
+    recorded = subprocess.run([example, "-P", "30000"], cwd=tmp_path, capture_output=True, text=True, timeout=LONG,
+                              env={**base, "PATH": path["with"]})
+    for result in (*outputs.values(), recorded):
+        assert result.returncode == 0 and result.stdout == outputs["with"].stdout
+    assert outputs["with"].stderr == outputs["without"].stderr == ""
+    (file,) = tmp_path.glob("pipeline.sh-*.tacho")
+    subprocess.run([exe, "export", file, "-o", tmp_path / "out.json"], check=True, timeout=LONG)
+    spans = json.loads((tmp_path / "out.json").read_text())["spans"]
+    stages = {s["name"]: s for s in spans if s["kind"] == "stage"}
+    assert set(stages) == {"make", "sort", "count", "even", "odd"}
+    assert stages["make"]["attrs"] == {"lines": "30000"}
+    assert is_within(stages["even"], stages["count"], 0.3) and is_within(stages["odd"], stages["count"], 0.3)
