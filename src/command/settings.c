@@ -54,15 +54,19 @@ static void add_value(struct tg_command *c, enum tg_setting_name name, struct tg
 		tg_buf_addf(out, "%.15g", tg_json_num(v, 0));
 }
 
-/* One NAME=VALUE into *json, an empty text for one that is taken back. TG_WORD_OK, or a sentence.
- */
-static int read_one(struct tg_command *c, const char *arg, struct tg_buf json[TG_SETTINGS])
+/* What is to hold: a text, which is empty for one that is taken back. */
+struct wanted {
+	bool given;
+	char value[TG_SETTING_TEXT_MAX];
+};
+
+/* One NAME=VALUE into its place. TG_WORD_OK, or a sentence. */
+static int read_one(struct tg_command *c, const char *arg, struct wanted wanted[TG_SETTINGS])
 {
 	const char *equals = strchr(arg, '=');
 	size_t len = equals ? (size_t)(equals - arg) : strlen(arg);
 	enum tg_setting_name name = tg_setting_find(arg, len);
 	struct tg_buf must = TG_BUF_INIT;
-	char value[TG_SETTING_TEXT_MAX];
 
 	if (!len) {
 		tg_err_set(&c->err, -EINVAL, "Say NAME=VALUE, without blanks around the sign");
@@ -77,15 +81,9 @@ static int read_one(struct tg_command *c, const char *arg, struct tg_buf json[TG
 			tg_setting(name)->name);
 		return TG_WORD_USAGE;
 	}
-	tg_buf_clear(&json[name]);
-	if (!equals[1]) {
-		tg_buf_adds(&json[name], "null");
+	wanted[name] = (struct wanted){ .given = true };
+	if (!equals[1] || tg_setting_read(name, equals + 1, wanted[name].value))
 		return TG_WORD_OK;
-	}
-	if (tg_setting_read(name, equals + 1, value)) {
-		tg_setting_json(name, value, &json[name]);
-		return TG_WORD_OK;
-	}
 	tg_setting_range(name, &must);
 	tg_buf_adds(&must, "; ");
 	add_value(c, name, &must);
@@ -94,21 +92,48 @@ static int read_one(struct tg_command *c, const char *arg, struct tg_buf json[TG
 	return TG_WORD_USAGE;
 }
 
+/* Set one, and say so: "interval 0.05 (was 0.1), from the next cell on". */
+static void put(struct tg_command *c, enum tg_setting_name name, const char *value)
+{
+	const struct tg_setting *s = tg_setting(name);
+	const char *from = tg_json_str(tg_json_get(c->settings_from, s->key), "");
+	struct tg_buf json = TG_BUF_INIT, line = TG_BUF_INIT, was = TG_BUF_INIT;
+
+	add_value(c, name, &was);
+	if (*value)
+		tg_setting_json(name, value, &json);
+	else
+		tg_buf_adds(&json, "null");
+	if (!strcmp(value, was.data) || (!*value && strncmp(from, "%tacho set", 10) != 0))
+		tg_buf_addf(&line, "%s %s, as before\n", s->name, was.data);
+	else if (*value)
+		tg_buf_addf(
+			&line, "%s %s (was %s), from the next cell on\n", s->name, value, was.data);
+	else
+		tg_buf_addf(
+			&line, "%s %s is taken back, from the next cell on\n", s->name, was.data);
+	c->out.set(c->out.ctx, s->key, json.data);
+	c->out.text(c->out.ctx, line.data, line.len);
+	tg_buf_release(&json);
+	tg_buf_release(&line);
+	tg_buf_release(&was);
+}
+
 /* Several at once: all or none. */
 static int change(struct tg_command *c, int argc, char **argv)
 {
-	struct tg_buf json[TG_SETTINGS] = { 0 };
-	int rc = TG_WORD_OK;
+	struct wanted wanted[TG_SETTINGS] = { 0 };
 
-	for (int i = 1; i < argc && rc == TG_WORD_OK; i++)
-		rc = read_one(c, argv[i], json);
-	for (int i = 0; i < TG_SETTINGS; i++) {
-		if (json[i].len && rc == TG_WORD_OK)
-			c->out.set(
-				c->out.ctx, tg_setting((enum tg_setting_name)i)->key, json[i].data);
-		tg_buf_release(&json[i]);
+	for (int i = 1; i < argc; i++) {
+		int rc = read_one(c, argv[i], wanted);
+
+		if (rc != TG_WORD_OK)
+			return rc;
 	}
-	return rc;
+	for (int i = 0; i < TG_SETTINGS; i++)
+		if (wanted[i].given)
+			put(c, (enum tg_setting_name)i, wanted[i].value);
+	return TG_WORD_OK;
 }
 
 /* A line for each of `name`: what it is called, its value, where that comes from, what it does. */

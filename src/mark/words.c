@@ -2,6 +2,7 @@
 #include "mark/words.h"
 
 #include "mark/magics.h"
+#include "mark/setting.h"
 
 #include "base/mem.h"
 
@@ -127,12 +128,25 @@ static void add_example(const struct tg_word *word, enum tg_where where, struct 
 		word->example[0] ? " " : "", word->example);
 }
 
+static void add_settings(struct tg_buf *out)
+{
+	tg_buf_addc(out, '\n');
+	for (int i = 0; i < TG_SETTINGS; i++) {
+		const struct tg_setting *s = tg_setting((enum tg_setting_name)i);
+
+		tg_buf_addf(out, "  %-23s %s%s%s\n", s->name, s->help, s->words ? ": " : "",
+			s->words ? s->words : "");
+	}
+}
+
 void tg_word_help(const struct tg_word *word, enum tg_where where, struct tg_buf *out)
 {
 	tg_buf_addf(out, "%s %s%s%s\n\n%c%s.\n", tg_word_prefix(where), word->name,
 		word->usage[0] ? " " : "", word->usage, word->help[0] - 'a' + 'A', word->help + 1);
 	if (word->more)
 		tg_buf_addf(out, "\n%s\n", word->more);
+	if (word == &table[TG_WORD_SET])
+		add_settings(out);
 	tg_buf_adds(out, "\nExample: ");
 	add_example(word, where, out);
 }

@@ -149,7 +149,9 @@ def test_several_at_once_are_all_set_or_none(notebook):
     assert notebook.run("%tacho set interval=0.5 report-min=1 report=loud").stderr == (
         "report is one of line, jumper, none; line stays\n")
     assert table(notebook, "interval")["interval"] == ("0.1", "default")
-    assert notebook.run("%tacho set interval=0.5 report-min=1").text == ""
+    assert notebook.run("%tacho set interval=0.5 report-min=1").text == (
+        "interval 0.5 (was 0.1), from the next cell on\n"
+        "report-min 1 (was 2), from the next cell on\n")
     assert [table(notebook)[name][0] for name in ("interval", "report-min")] == ["0.5", "1"]
 
 

@@ -480,7 +480,8 @@ static void test_tacho(void)
 		"Where to? Say -o with a name that ends in .csv or .json, or -o - "
 		"for the screen\n");
 	/* below our lines is the user's code, and what its kernel makes of it */
-	prints("%tacho set report=line\n%matplotlib inline\n%tacho nix", "");
+	prints("%tacho set report=line\n%matplotlib inline\n%tacho nix",
+		"report line, as before\n");
 	/* a second magic is done, whichever line break is before it and however many signs it has
 	 */
 	complains("%%tacho a\r%%tacho b\xe2\x80\xa8%tacho c\f# c\x1c%%tacho d\nx = 1",
@@ -526,7 +527,7 @@ static void test_home(void)
 	free(before);
 }
 
-static void check_set(const char *code, const char *want, const char *err)
+static void check_set(const char *code, const char *want, const char *said)
 {
 	struct got g = magic(code);
 	struct tg_buf json = TG_BUF_INIT;
@@ -535,8 +536,8 @@ static void check_set(const char *code, const char *want, const char *err)
 	if (settings)
 		tg_json_dump(settings, &json);
 	T_EQ_S(json.len ? json.data : "", want ? want : "");
-	T_EQ_S(g.err.data, err);
-	T_EQ_S(g.out.len ? g.out.data : "", "");
+	T_EQ_S(want ? g.out.data : g.err.data, said);
+	T_EQ_I(want ? g.err.len : g.out.len, 0);
 	tg_buf_release(&json);
 	got_release(&g);
 }
@@ -544,12 +545,17 @@ static void check_set(const char *code, const char *want, const char *err)
 static void test_set(void)
 {
 	check_set("%tacho set interval=0.05 report=jumper",
-		"{\"interval_s\":0.05,\"report\":\"jumper\"}", "");
+		"{\"interval_s\":0.05,\"report\":\"jumper\"}",
+		"interval 0.05 (was 0.1), from the next cell on\n"
+		"report jumper (was line), from the next cell on\n");
 	check_set("%tacho set TACHOGRAPH_CODE=0 JUMPER_REPORTS_MIN=3",
-		"{\"code\":0,\"jumper_reports_min\":3}", "");
+		"{\"code\":0,\"jumper_reports_min\":3}",
+		"code 0 (was 1), from the next cell on\n"
+		"JUMPER_REPORTS_MIN 3 (was 2), from the next cell on\n");
 	check_set("%tacho set interval= report-min=", "{\"interval_s\":null,\"report_min_s\":null}",
-		"");
-	check_set("%tacho set interval=1 interval=2", "{\"interval_s\":2}", "");
+		"interval 0.1, as before\nreport-min 2, as before\n");
+	check_set("%tacho set interval=1 interval=2", "{\"interval_s\":2}",
+		"interval 2 (was 0.1), from the next cell on\n");
 	check_set("%tacho set interval=0.05 report=loud", NULL,
 		"report is one of line, jumper, none; line stays\n");
 	check_set("%tacho set interval=fast", NULL,
@@ -589,6 +595,14 @@ static void test_set_list(void)
 	for (const char *p = g.out.data; *p; p++)
 		lines += *p == '\n';
 	T_EQ_I(lines, TG_SETTINGS + 4);
+	got_release(&g);
+	g = magic("%tacho set --help");
+	for (int i = 0; i < TG_SETTINGS; i++)
+		T_OK(strstr(g.out.data, tg_setting((enum tg_setting_name)i)->name) != NULL);
+	got_release(&g);
+	g = ask("{\"n\":1,\"do\":\"magic\",\"code\":\"%tacho set report=\",\"settings\":{"
+		"\"report\":\"none\"},\"from\":{\"report\":\"%tacho set in cell [3]\"}}");
+	T_EQ_S(g.out.data, "report none is taken back, from the next cell on\n");
 	got_release(&g);
 	g = magic("%tacho set JUMPER_REPORTS_MIN");
 	T_EQ_S(g.out.data, "JUMPER_REPORTS_MIN  2  default  values that a cell must exceed for "
