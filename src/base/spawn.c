@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/environ.h"
+
 #include "base/mem.h"
 
 static void change(struct tg_signals *s, int signal, void (*handler)(int))
@@ -67,34 +69,47 @@ void tg_signals_close(struct tg_signals *s)
 	sigprocmask(SIG_SETMASK, &s->mask, NULL);
 }
 
-/* The file that execvp would run, looked up before fork. */
+/* 0 when it can be run, -ENOENT, or -EACCES for what is there and no program. */
+static int check_program(const char *file)
+{
+	struct stat st;
+
+	if (stat(file, &st) < 0)
+		return errno == EACCES ? -EACCES : -ENOENT;
+	return S_ISREG(st.st_mode) && access(file, X_OK) == 0 ? 0 : -EACCES;
+}
+
+/* The file that execvp would run, looked up before fork. 0 or -errno. */
 static int resolve(const char *name, char *const *env, struct tg_buf *out)
 {
 	const char *path = "/usr/local/bin:/usr/bin:/bin";
-	struct stat st;
+	int r, worst = -ENOENT;
 
 	if (strchr(name, '/')) {
 		tg_buf_adds(out, name);
-		return 0;
+		return check_program(name);
 	}
 	for (size_t i = 0; env[i]; i++)
 		if (!strncmp(env[i], "PATH=", 5))
 			path = env[i] + 5;
-	while (*path) {
+	while (*path && *name) {
 		size_t len = strcspn(path, ":");
 
 		tg_buf_clear(out);
 		tg_buf_addf(out, "%.*s/%s", len ? (int)len : 1, len ? path : ".", name);
-		if (!access(out->data, X_OK) && !stat(out->data, &st) && S_ISREG(st.st_mode))
+		r = check_program(out->data);
+		if (r == 0)
 			return 0;
+		if (r == -EACCES)
+			worst = r;
 		path += len + (path[len] == ':');
 	}
-	return -ENOENT;
+	return worst;
 }
 
 /* The child's side: only async-signal-safe calls. */
-static void __attribute__((noreturn))
-become(const struct tg_spawn *s, const char *file, pid_t parent, int go, int report)
+static void __attribute__((noreturn)) become(const struct tg_spawn *s, const char *file,
+	char *const *script, pid_t parent, int go, int report)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 	ssize_t got;
@@ -121,6 +136,8 @@ become(const struct tg_spawn *s, const char *file, pid_t parent, int go, int rep
 		_exit(127);
 	execve(file, s->argv, s->env);
 	error = errno;
+	if (error == ENOEXEC)
+		execve(script[0], script, s->env);
 	while (write(report, &error, sizeof(error)) < 0 && errno == EINTR)
 		;
 	_exit(127);
@@ -157,7 +174,8 @@ static void close_pipe(const int end[2])
 }
 
 /* Returns 0 with the pid and our ends of two pipes in `child`, or -errno. */
-static int start(struct tg_spawned *child, const struct tg_spawn *s, const char *file)
+static int start(
+	struct tg_spawned *child, const struct tg_spawn *s, const char *file, char *const *script)
 {
 	int go[2], report[2], r = make_pipe(go);
 	pid_t parent = getpid();
@@ -178,7 +196,7 @@ static int start(struct tg_spawned *child, const struct tg_spawn *s, const char 
 	}
 	if (child->pid == 0) {
 		close(go[1]); /* or it would wait for ever for what only it could send */
-		become(s, file, parent, go[0], report[1]);
+		become(s, file, script, parent, go[0], report[1]);
 	}
 	close(go[0]);
 	close(report[1]);
@@ -187,18 +205,37 @@ static int start(struct tg_spawned *child, const struct tg_spawn *s, const char 
 	return 0;
 }
 
+/* What has no "#!" line is the shell's, as execvp has it. Caller frees with tg_strv_free. */
+static char **as_script(char *const *argv, const char *file)
+{
+	char **script = tg_environ_copy(argv, 1);
+	size_t n = 0;
+
+	while (script[n])
+		n++;
+	memmove(script + 1, script, (n + 1) * sizeof(*script));
+	script[0] = tg_xstrdup("/bin/sh");
+	free(script[1]);
+	script[1] = tg_xstrdup(file);
+	return script;
+}
+
 int tg_spawn_hold(struct tg_spawned *child, const struct tg_spawn *s, struct tg_err *err)
 {
 	struct tg_buf file = TG_BUF_INIT;
-	int r;
+	int r = resolve(s->argv[0], s->env, &file);
+	char **script;
 
-	if (resolve(s->argv[0], s->env, &file)) {
+	if (r < 0) {
 		tg_buf_release(&file);
-		return tg_err_set(err, -ENOENT, "there is no program \"%s\"", s->argv[0]);
+		return r == -ENOENT ? tg_err_set(err, r, "there is no program \"%s\"", s->argv[0])
+				    : tg_err_set(err, r, "%s: %s", s->argv[0], strerror(-r));
 	}
-	r = start(child, s, file.data);
+	script = as_script(s->argv, file.data);
+	r = start(child, s, file.data, script);
 	if (r < 0)
 		tg_err_set(err, r, "%s: %s", file.data, strerror(-r));
+	tg_strv_free(script);
 	child->file = r < 0 ? NULL : tg_buf_detach(&file);
 	tg_buf_release(&file);
 	return r;

@@ -246,8 +246,6 @@ static int run(struct front *f, struct tg_front_result *out, struct tg_err *err)
 		see_who_is_left(f, out);
 	}
 	tg_front_marker_bye(&f->marker);
-	if (r < 0 && f->marker.file.len && !f->marker.nested)
-		unlink(f->marker.file.data); /* it is ours, and there is nothing in it */
 	tg_strv_free(env);
 	return r;
 }

@@ -157,14 +157,15 @@ static bool start(struct tg_front_marker *m)
 		.what = "record",
 		.no_args = m->o->no_args };
 	struct tg_err err = { 0 };
-	int r;
+	int r, takes_orphans = 0;
 
 	if (m->nested)
 		return true;
 	/* or we would become the recorder's parent */
+	prctl(PR_GET_CHILD_SUBREAPER, &takes_orphans);
 	prctl(PR_SET_CHILD_SUBREAPER, 0);
 	r = tg_mark_start(&m->mark, &start, &err);
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	prctl(PR_SET_CHILD_SUBREAPER, takes_orphans);
 	if (r < 0) {
 		m->mark = NULL;
 		give_up(m, err.text);

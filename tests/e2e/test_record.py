@@ -88,6 +88,24 @@ def test_what_cannot_be_run(record, tmp_path):
     assert not record.file.exists()
 
 
+def test_script_without_a_first_line(record, tmp_path):
+    """As a shell runs it."""
+    script = tmp_path / "plain script"
+    script.write_text("echo $1 $0; exit 3\n")
+    script.chmod(0o700)
+    result = record(str(script), "a b")
+    assert (result.stdout, result.returncode) == (f"a b {script}\n", 3)
+
+
+def test_what_cannot_be_run_leaves_other_runs_alone(record, tmp_path):
+    assert record("true").returncode == 0
+    wrong = tmp_path / "wrong"
+    wrong.write_text("#!/no/such/interpreter\n")
+    wrong.chmod(0o700)
+    assert record(str(wrong)).returncode == 127
+    assert record.spans("run")[0]["name"] == "true"
+
+
 def test_streams_and_descriptors_are_its_own(record, exe, tmp_path):
     script = "import os, sys; print(sys.stdin.read()[::-1], sorted(os.listdir('/proc/self/fd')), os.getcwd());" \
              "print(len(os.listdir('/proc/self/task')), os.umask(0), os.getpgrp() == os.getpgid(os.getppid()))"
