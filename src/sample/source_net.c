@@ -21,7 +21,8 @@ enum { RX_BYTES, TX_BYTES, RX_PACKETS, TX_PACKETS };
 
 static const struct tg_metric metrics[] = {
 	[RX_BYTES] = { "net.rx_bytes", "bytes", TG_COUNTER, TG_SCOPE_NODE, 0,
-		"bytes that the interface has received" },
+		"bytes that the interface has received; loopback, which never leaves the machine, "
+		"is left out of all net metrics" },
 	[TX_BYTES] = { "net.tx_bytes", "bytes", TG_COUNTER, TG_SCOPE_NODE, 0,
 		"bytes that the interface has sent" },
 	[RX_PACKETS] = { "net.rx_packets", "count", TG_COUNTER, TG_SCOPE_NODE, 0,
