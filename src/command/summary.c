@@ -9,12 +9,40 @@
 
 #include "base/mem.h"
 
+#define WAITS_CORES 0.05
+
 static const struct tg_span *last_run(const struct tg_recording *r)
 {
 	for (size_t i = r->n_spans; i > 0; i--)
 		if (!strcmp(r->span[i - 1].kind, "run"))
 			return &r->span[i - 1];
 	return NULL;
+}
+
+/* Programs whose work is done by others: on other machines, or below a service of this one. */
+static const char *find_elsewhere(const struct tg_recording *r, uint32_t session)
+{
+	static const char *const name[] = { "sbatch", "srun", "salloc", "qsub", "bsub", "docker",
+		"podman", "kubectl", "ssh" };
+
+	for (size_t i = 0; i < r->n_lives; i++)
+		for (size_t k = 0; k < TG_ARRAY_SIZE(name); k++)
+			if (r->life[i].session == session && !strcmp(r->life[i].comm, name[k]))
+				return name[k];
+	return NULL;
+}
+
+static void add_hint(struct tg_buf *out, const struct tg_recording *r, const struct tg_span *run,
+	const struct tg_totals *t)
+{
+	const char *elsewhere =
+		t->cores_mean < WAITS_CORES ? find_elsewhere(r, run->session) : NULL;
+
+	if (elsewhere)
+		tg_buf_addf(out,
+			"  it waited for %s, whose work is done elsewhere and is not in here:\n"
+			"  put \"tachograph record --\" before what runs there\n",
+			elsewhere);
 }
 
 /* "  read 12 MB, written 1.2 GB" where there is either. */
@@ -60,10 +88,12 @@ int tg_summary(const char *file, struct tg_buf *out, struct tg_err *err)
 		return rc;
 	run = last_run(r);
 	rc = run ? tg_totals_of(r, run, &t) : -ENODATA;
-	if (rc == 0)
+	if (rc == 0) {
 		add_totals(out, run, &t);
-	else
+		add_hint(out, r, run, &t);
+	} else {
 		tg_err_set(err, rc, "%s has no run: %s", file, strerror(-rc));
+	}
 	tg_buf_addf(out, "  recorded in %s\n", file);
 	tg_recording_close(r);
 	return rc;

@@ -305,6 +305,15 @@ def test_folder(record, tmp_path):
     assert len(list(folder.glob("true-*.tacho"))) == 1
 
 
+def test_work_that_is_done_elsewhere(record, tmp_path):
+    """Who only waits for another machine is told how to see what it does."""
+    srun = tmp_path / "srun"
+    srun.symlink_to("/bin/sleep")
+    assert "it waited for srun" in record("sh", "-c", "./srun 1.5; true").stderr
+    assert "waited" not in record("sh", "-c", "./srun 0.2; " + BURN).stderr
+    assert "waited" not in record("sleep", "1").stderr
+
+
 def test_many_short_processes(record):
     script = "i=0; while [ $i -lt 1500 ]; do /bin/true; i=$((i+1)); done"
     assert record("sh", "-c", script).returncode == 0
