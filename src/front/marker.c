@@ -173,8 +173,10 @@ static bool start(struct tg_front_marker *m)
 	return r == 0;
 }
 
-static int begin_span(struct tg_front_marker *m)
+/* Told again after a recorder has died, the run goes on from its old begin. */
+static int begin_span(struct tg_front_marker *m, bool resumed)
 {
+	struct tg_buf attrs = TG_BUF_INIT;
 	struct tg_mark_span span = { .id = m->id,
 		.kind = m->nested ? "stage" : "run",
 		.name = m->name.data,
@@ -182,8 +184,16 @@ static int begin_span(struct tg_front_marker *m)
 		.edge = true,
 		.count = -1,
 		.attrs_json = m->attrs.data };
+	int r;
 
-	return tg_mark_begin(m->mark, &span);
+	if (resumed) {
+		tg_buf_add(&attrs, m->attrs.data, m->attrs.len - 1); /* but its "}" */
+		tg_buf_addf(&attrs, "%s\"resumed\":true}", m->attrs.len > 2 ? "," : "");
+		span.attrs_json = attrs.data;
+	}
+	r = tg_mark_begin(m->mark, &span);
+	tg_buf_release(&attrs);
+	return r;
 }
 
 /* The recorder is gone: another one begins in its place, unless that was so a moment ago. */
@@ -198,7 +208,7 @@ static void lost(struct tg_front_marker *m)
 	if (!again)
 		give_up(m, m->nested ? "the recorder has ended"
 				     : "the recorder has ended twice within a minute");
-	else if (start(m) && begin_span(m) == 0)
+	else if (start(m) && (!m->begin_ns || begin_span(m, true) == 0))
 		tg_mark_ask_hello(m->mark, ++m->question);
 }
 
@@ -225,7 +235,7 @@ void tg_front_marker_begin(struct tg_front_marker *m, pid_t pid)
 		return;
 	settle(m, READY_MS);
 	m->begin_ns = tg_mono_ns();
-	if (m->mark && begin_span(m) < 0)
+	if (m->mark && begin_span(m, false) < 0)
 		lost(m);
 	settle(m, EDGE_MS);
 }
