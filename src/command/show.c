@@ -10,6 +10,8 @@
 #include "base/end.h"
 #include "base/json.h"
 #include "command/format.h"
+#include "command/grid.h"
+#include "command/repeats.h"
 #include "command/run.h"
 #include "export/export.h"
 
@@ -20,67 +22,10 @@
 #define CELLS      9
 #define END_CHARS  600 /* of the evidence for how a process ended */
 
-/* A table of texts whose columns are as wide as they need to be. */
-struct grid {
-	char **cell; /* rows * CELLS */
-	size_t n, cap;
-	bool files; /* a row is a file, else a span */
-};
-
 static const char *const head[CELLS] = { "#", "cores over time", "wall", "cores", "of allowed",
 	"peak", "read", "written", "" };
 
-static void grid_add(struct grid *g, struct tg_buf *b)
-{
-	TG_GROW(g->cell, g->n + 1, g->cap);
-	g->cell[g->n++] = tg_buf_detach(b);
-}
-
-static const char *grid_head(const struct grid *g, size_t k)
-{
-	return k == 0 && g->files ? "file" : head[k];
-}
-
-static void grid_print(struct tg_command *c, const struct grid *g)
-{
-	size_t width[CELLS];
-	struct tg_buf out = TG_BUF_INIT;
-
-	for (size_t k = 0; k < CELLS; k++) {
-		width[k] = tg_fmt_width(grid_head(g, k));
-		for (size_t i = k; i < g->n; i += CELLS)
-			width[k] = TG_MAX(width[k], tg_fmt_width(g->cell[i]));
-	}
-	if (c->colour)
-		tg_buf_adds(&out, "\033[1m");
-	for (size_t i = 0; i < g->n + CELLS; i++) {
-		const char *s = i < CELLS ? grid_head(g, i) : g->cell[i - CELLS];
-		size_t k = i % CELLS;
-
-		if (k == 1 || k == CELLS - 1 || (k == 0 && g->files))
-			tg_fmt_left(&out, s, k < CELLS - 1 ? width[k] : 0);
-		else
-			tg_fmt_right(&out, s, width[k]);
-		if (k < CELLS - 1) {
-			tg_buf_adds(&out, "  ");
-			continue;
-		}
-		while (out.data[out.len - 1] == ' ')
-			out.data[--out.len] = '\0';
-		tg_buf_addc(&out, '\n');
-		if (i == CELLS - 1 && c->colour)
-			tg_buf_adds(&out, "\033[0m");
-	}
-	c->out.text(c->out.ctx, out.data, out.len);
-	tg_buf_release(&out);
-}
-
-static void grid_release(struct grid *g)
-{
-	for (size_t i = 0; i < g->n; i++)
-		free(g->cell[i]);
-	free(g->cell);
-}
+#define LEFT (1u << 1 | 1u << (CELLS - 1))
 
 static void spark(struct tg_recording *r, const struct tg_span *span, const struct tg_totals *t,
 	struct tg_buf *out)
@@ -131,8 +76,9 @@ static void describe_damage(struct tg_recording *r, struct tg_buf *out)
 		tg_buf_adds(out, out->len ? " · damaged" : "damaged");
 }
 
+/* With `file`, the line of a file, which also counts for `repeats`. */
 static int add_span(struct tg_command *c, struct tg_recording *r, const struct tg_span *span,
-	const char *file, struct grid *g)
+	const char *file, struct tg_grid *g, struct tg_repeats *repeats)
 {
 	struct tg_buf b = TG_BUF_INIT;
 	struct tg_totals t;
@@ -148,46 +94,48 @@ static int add_span(struct tg_command *c, struct tg_recording *r, const struct t
 		tg_plain(&b, span->kind, 20);
 	else
 		tg_buf_addf(&b, "%lld", (long long)span->index);
-	grid_add(g, &b);
+	tg_grid_add(g, &b);
 	spark(r, span, &t, &b);
-	grid_add(g, &b);
+	tg_grid_add(g, &b);
 	tg_fmt_seconds(&b, t.wall_s);
-	grid_add(g, &b);
+	tg_grid_add(g, &b);
 	tg_fmt_about(&b, &t, t.cores_mean);
 	tg_fmt_number(&b, t.cores_mean);
-	grid_add(g, &b);
+	tg_grid_add(g, &b);
 	tg_fmt_about(&b, &t, t.cores_mean / t.cores_allowed);
 	tg_fmt_pct(&b, t.cores_mean, t.cores_allowed);
-	grid_add(g, &b);
+	tg_grid_add(g, &b);
 	tg_fmt_peak(&b, &t);
-	grid_add(g, &b);
+	tg_grid_add(g, &b);
 	tg_fmt_about(&b, &t, t.read_bytes);
 	tg_fmt_bytes(&b, t.read_bytes);
-	grid_add(g, &b);
+	tg_grid_add(g, &b);
 	tg_fmt_about(&b, &t, t.write_bytes);
 	tg_fmt_bytes(&b, t.write_bytes);
-	grid_add(g, &b);
+	tg_grid_add(g, &b);
 	describe(span, &t, &b);
 	if (file)
 		describe_damage(r, &b);
-	grid_add(g, &b);
+	tg_grid_add(g, &b);
+	if (repeats && span->name)
+		tg_repeats_add(repeats, span->name, &t);
 	return TG_WORD_OK;
 }
 
 /* The line of a file in which nothing happened, or is left. */
-static void add_nothing(struct tg_recording *r, const char *file, struct grid *g)
+static void add_nothing(struct tg_recording *r, const char *file, struct tg_grid *g)
 {
 	struct tg_buf b = TG_BUF_INIT;
 
 	tg_plain(&b, file, 60);
-	grid_add(g, &b);
+	tg_grid_add(g, &b);
 	for (int i = 1; i < CELLS - 1; i++) {
 		tg_buf_adds(&b, i == 1 ? "" : "–");
-		grid_add(g, &b);
+		tg_grid_add(g, &b);
 	}
 	tg_buf_adds(&b, "nothing was recorded");
 	describe_damage(r, &b);
-	grid_add(g, &b);
+	tg_grid_add(g, &b);
 }
 
 static bool was_wanted(const struct tg_json *root_end)
@@ -272,7 +220,7 @@ static int show_spans(struct tg_command *c, const char *file, const char *select
 {
 	struct tg_recording *r;
 	const struct tg_span **span = NULL;
-	struct grid g = { 0 };
+	struct tg_grid g = { .head = head, .columns = CELLS, .left = LEFT };
 	size_t n;
 	int rc = tg_open(c, file, &r);
 
@@ -287,14 +235,14 @@ static int show_spans(struct tg_command *c, const char *file, const char *select
 			tg_err_set(&c->err, -ENOENT, "Nothing was recorded yet");
 	}
 	for (size_t i = 0; i < n && rc == TG_WORD_OK; i++)
-		rc = add_span(c, r, span[i], NULL, &g);
+		rc = add_span(c, r, span[i], NULL, &g, NULL);
 	if (rc == TG_WORD_OK) {
-		grid_print(c, &g);
+		tg_grid_print(c, &g);
 		tell_marks(c, r, span, n, selection != NULL);
 		tell_ends(c, r, span, n);
 		tg_tell_damage(c, r);
 	}
-	grid_release(&g);
+	tg_grid_release(&g);
 	free(span);
 	tg_recording_close(r);
 	return rc;
@@ -378,7 +326,8 @@ static void take_all(const struct tg_recording *r, struct tg_span *all, struct t
 }
 
 /* One line for a file: its last run, or all that happened in it. */
-static int add_file(struct tg_command *c, const char *file, struct grid *g)
+static int add_file(
+	struct tg_command *c, const char *file, struct tg_grid *g, struct tg_repeats *repeats)
 {
 	struct tg_command quiet = *c;
 	struct tg_recording *r;
@@ -400,7 +349,7 @@ static int add_file(struct tg_command *c, const char *file, struct grid *g)
 	base = base ? base + 1 : file;
 	if (!run)
 		add_nothing(r, base, g);
-	else if (add_span(&quiet, r, run, base, g) != TG_WORD_OK)
+	else if (add_span(&quiet, r, run, base, g, repeats) != TG_WORD_OK)
 		rc = note_failure(&quiet);
 	tg_buf_release(&kind);
 	tg_recording_close(r);
@@ -421,15 +370,19 @@ static bool is_folder(struct tg_command *c, const char *name)
 
 static int show_files(struct tg_command *c, int n, char **name)
 {
-	struct grid g = { .files = true };
+	const char *file_head[CELLS];
+	struct tg_grid g = { .head = file_head, .columns = CELLS, .left = LEFT | 1 };
+	struct tg_repeats repeats = { 0 };
 	int result = TG_WORD_OK;
 
+	memcpy(file_head, head, sizeof(head));
+	file_head[0] = "file";
 	for (int i = 0; i < n; i++) {
 		char **file = NULL;
 		size_t n_files;
 
 		if (!is_folder(c, name[i])) {
-			if (add_file(c, name[i], &g) != TG_WORD_OK)
+			if (add_file(c, name[i], &g, &repeats) != TG_WORD_OK)
 				result = TG_WORD_FAILED;
 			continue;
 		}
@@ -439,15 +392,17 @@ static int show_files(struct tg_command *c, int n, char **name)
 		if (!n_files)
 			result = TG_WORD_FAILED;
 		for (size_t k = 0; k < n_files; k++) {
-			if (add_file(c, file[k], &g) != TG_WORD_OK)
+			if (add_file(c, file[k], &g, &repeats) != TG_WORD_OK)
 				result = TG_WORD_FAILED;
 			free(file[k]);
 		}
 		free(file);
 	}
 	if (g.n)
-		grid_print(c, &g);
-	grid_release(&g);
+		tg_grid_print(c, &g);
+	tg_repeats_print(c, &repeats);
+	tg_repeats_release(&repeats);
+	tg_grid_release(&g);
 	return result;
 }
 

@@ -314,6 +314,20 @@ def test_work_that_is_done_elsewhere(record, tmp_path):
     assert "waited" not in record("sleep", "1").stderr
 
 
+def test_repeats(record, exe, tmp_path):
+    """Of what ran more than once under one name: how many, the median, the highest."""
+    folder = tmp_path / "jobs"
+    folder.mkdir()
+    for i, seconds in enumerate((0.1, 0.3, 0.2)):
+        assert record("sleep", str(seconds), named=False, options=["-o", folder / f"{i}.tacho"]).returncode == 0
+    assert record("true", named=False, options=["-o", folder / "t.tacho"]).returncode == 0
+    lines = subprocess.run([exe, "show", folder], capture_output=True, text=True, timeout=LONG).stdout.splitlines()
+    assert len(lines) == 1 + 4 + 1 + 2
+    name, n, median, unit, highest, unit2 = lines[-1].split()[:6]
+    assert (name, n, unit, unit2) == ("sleep", "3", "ms", "ms")
+    assert 200 <= float(median) < float(highest) and float(highest) >= 300
+
+
 def test_many_short_processes(record):
     script = "i=0; while [ $i -lt 1500 ]; do /bin/true; i=$((i+1)); done"
     assert record("sh", "-c", script).returncode == 0

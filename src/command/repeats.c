@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "command/repeats.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "command/format.h"
+#include "command/grid.h"
+#include "command/run.h"
+
+#include "base/mem.h"
+
+#define NAME_CHARS 36
+
+static const char *const head[] = { "name", "n", "wall median", "max", "CPU time median", "max",
+	"cores median", "max", "peak median", "max" };
+
+void tg_repeats_add(struct tg_repeats *r, const char *name, const struct tg_totals *t)
+{
+	TG_GROW(r->one, r->n + 1, r->cap);
+	r->one[r->n++] = (struct tg_repeat){ .name = tg_xstrdup(name),
+		.wall_s = t->wall_s,
+		.cpu_s = t->cpu_s,
+		.cores = t->cores_mean,
+		.peak_bytes = t->mem_peak_bytes };
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct tg_repeat *)a)->name, ((const struct tg_repeat *)b)->name);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Median and highest of a member that is known. */
+static void add_pair(struct tg_grid *g, const struct tg_repeat *one, size_t n, size_t member,
+	void (*format)(struct tg_buf *out, double v))
+{
+	double *v = tg_xcalloc(n, sizeof(*v));
+	struct tg_buf b = TG_BUF_INIT;
+	size_t known = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double value = *(const double *)((const char *)&one[i] + member);
+
+		if (!isnan(value))
+			v[known++] = value;
+	}
+	qsort(v, known, sizeof(*v), by_value);
+	format(&b, known ? (v[(known - 1) / 2] + v[known / 2]) / 2 : NAN);
+	tg_grid_add(g, &b);
+	format(&b, known ? v[known - 1] : NAN);
+	tg_grid_add(g, &b);
+	free(v);
+}
+
+static void add_line(struct tg_grid *g, const struct tg_repeat *one, size_t n)
+{
+	struct tg_buf b = TG_BUF_INIT;
+
+	tg_plain(&b, one->name, NAME_CHARS);
+	tg_grid_add(g, &b);
+	tg_buf_addf(&b, "%zu", n);
+	tg_grid_add(g, &b);
+	add_pair(g, one, n, offsetof(struct tg_repeat, wall_s), tg_fmt_seconds);
+	add_pair(g, one, n, offsetof(struct tg_repeat, cpu_s), tg_fmt_seconds);
+	add_pair(g, one, n, offsetof(struct tg_repeat, cores), tg_fmt_number);
+	add_pair(g, one, n, offsetof(struct tg_repeat, peak_bytes), tg_fmt_bytes);
+}
+
+void tg_repeats_print(struct tg_command *c, struct tg_repeats *r)
+{
+	struct tg_grid g = { .head = head, .columns = TG_ARRAY_SIZE(head), .left = 1 };
+
+	qsort(r->one, r->n, sizeof(*r->one), by_name);
+	for (size_t i = 0, n; i < r->n; i += n) {
+		for (n = 1; i + n < r->n && !strcmp(r->one[i].name, r->one[i + n].name); n++)
+			continue;
+		if (n > 1)
+			add_line(&g, &r->one[i], n);
+	}
+	if (g.n) {
+		c->out.text(c->out.ctx, "\n", 1);
+		tg_grid_print(c, &g);
+	}
+	tg_grid_release(&g);
+}
+
+void tg_repeats_release(struct tg_repeats *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		free(r->one[i].name);
+	free(r->one);
+	*r = (struct tg_repeats){ 0 };
+}
