@@ -228,8 +228,9 @@ int tg_spawn_hold(struct tg_spawned *child, const struct tg_spawn *s, struct tg_
 
 	if (r < 0) {
 		tg_buf_release(&file);
-		return r == -ENOENT ? tg_err_set(err, r, "there is no program \"%s\"", s->argv[0])
-				    : tg_err_set(err, r, "%s: %s", s->argv[0], strerror(-r));
+		return r == -ENOENT && !strchr(s->argv[0], '/')
+			       ? tg_err_set(err, r, "there is no program \"%s\"", s->argv[0])
+			       : tg_err_set(err, r, "%s: %s", s->argv[0], strerror(-r));
 	}
 	script = as_script(s->argv, file.data);
 	r = start(child, s, file.data, script);
