@@ -4,6 +4,7 @@
  * `tachograph attach`: record what runs already.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -110,6 +111,17 @@ static void summarize(const char *file)
 	tg_buf_release(&text);
 }
 
+/*
+ * Of the first three descriptors those that are closed are the command's to be found so, but not
+ * ours: what we open would take their numbers, and our sentences would go there.
+ */
+static void keep_numbers(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) < 0)
+			return;
+}
+
 /* What both take. */
 struct given {
 	struct tg_front_options o;
@@ -122,6 +134,7 @@ static int settle(struct given *g, const char *word)
 {
 	const char *folder = getenv("TACHOGRAPH_DIR");
 
+	keep_numbers();
 	if (g->interval && !take_interval(g->interval, &g->o.interval_ns))
 		return tg_cli_fail(EXIT_OURS,
 			"%s: -i is a number of seconds from 0.001 to 3600, not \"%.40s\"", word,

@@ -117,6 +117,21 @@ def test_streams_and_descriptors_are_its_own(record, exe, tmp_path):
     assert plain.stdout == ours.stdout and "cba" in ours.stdout
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_descriptors_stay_closed(record, tmp_path, closed):
+    script = "ls -l /proc/self/fd > fds; grep -c . fds > /dev/null; cut -d' ' -f9- fds | grep -v fds > " + "$1"
+
+    def found(argv, name):
+        line = " ".join("'" + word.replace("'", "'\\''") + "'" for word in argv)
+        subprocess.run(["sh", "-c", f"{line} {closed}"], cwd=tmp_path, timeout=LONG)
+        text = (tmp_path / name).read_text()
+        return sorted(entry.split()[0] for entry in text.splitlines() if " -> " in entry)
+    command = ("sh", "-c", script, "sh")
+    plain = found([*command, "plain"], "plain")
+    assert found(record.argv(*command, "ours"), "ours") == plain
+    assert run_of(record)["status"] == "ok"
+
+
 def test_signals_as_found(record):
     """Masks and dispositions are those that we were started with."""
     script = "grep -E '^Sig(Blk|Ign|Cgt)' /proc/self/status"
