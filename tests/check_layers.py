@@ -22,7 +22,7 @@ LAYERS = {
     "render": {"base", "record", "analyze"},
     "command": {"base", "render", "analyze", "import", "export", "record", "mark"},
     "jupyter": {"base", "mark"},
-    "front": {"base", "mark", "command"},
+    "front": {"base", "mark", "analyze", "command"},
     "cli": {"base", "sample", "record", "mark", "recorder", "analyze", "import", "export",
             "render", "command", "jupyter", "front"},
 }

@@ -278,7 +278,7 @@ void tg_front_marker_bye(struct tg_front_marker *m)
 
 void tg_front_marker_ask(struct tg_front_marker *m)
 {
-	if (m->mark && tg_mark_ask_usage(m->mark, ++m->question) == -EPIPE)
+	if (m->mark && tg_mark_ask_progress(m->mark, ++m->question) == -EPIPE)
 		lost(m);
 }
 

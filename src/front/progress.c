@@ -4,21 +4,38 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "analyze/recording.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "command/format.h"
 
 #include "base/mem.h"
 
+#define STAGE_CHARS 24
+
 static bool is_ours(const struct tg_progress *p)
 {
 	return p->fd >= 0 && tcgetpgrp(p->fd) == getpgrp();
 }
 
-void tg_progress_show(struct tg_progress *p, const struct tg_json *usage)
+/* " · 12 MB/s read" where there is something to say. */
+static void add_rate(
+	struct tg_buf *line, const struct tg_json *answer, const char *key, const char *what)
 {
-	double cores = tg_json_num(tg_json_get(usage, "kernel_cpu"), NAN) / 100;
-	double memory = tg_json_num(tg_json_get(usage, "kernel_memory"), NAN);
+	double per_s = tg_json_num(tg_json_get(answer, key), NAN);
+
+	if (!(per_s >= 1))
+		return;
+	tg_buf_adds(line, " · ");
+	tg_fmt_bytes(line, per_s);
+	tg_buf_addf(line, "/s %s", what);
+}
+
+void tg_progress_show(struct tg_progress *p, const struct tg_json *answer)
+{
+	const char *stage = tg_json_str(tg_json_get(answer, "stage"), NULL);
+	double cores = tg_json_num(tg_json_get(answer, "cores"), NAN);
+	double memory = tg_json_num(tg_json_get(answer, "memory"), NAN);
 	int64_t whole_s = (tg_mono_ns() - p->begin_ns) / TG_NS_PER_S;
 	struct tg_buf line = TG_BUF_INIT;
 
@@ -26,6 +43,10 @@ void tg_progress_show(struct tg_progress *p, const struct tg_json *usage)
 		return;
 	tg_buf_adds(&line, "\r\033[K");
 	tg_fmt_seconds(&line, (double)whole_s);
+	if (stage) {
+		tg_buf_adds(&line, " · ");
+		tg_plain(&line, stage, STAGE_CHARS);
+	}
 	if (!isnan(cores)) {
 		tg_buf_adds(&line, " · ");
 		tg_fmt_cores(&line, cores);
@@ -34,6 +55,8 @@ void tg_progress_show(struct tg_progress *p, const struct tg_json *usage)
 		tg_buf_adds(&line, " · ");
 		tg_fmt_bytes(&line, memory);
 	}
+	add_rate(&line, answer, "read_per_s", "read");
+	add_rate(&line, answer, "write_per_s", "written");
 	tg_buf_addc(&line, '\r');
 	p->shown = true;
 	tg_file_write_all(p->fd, line.data, line.len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One line on the terminal while the command runs: how long, how many cores, how much memory. */
+/* One line on the terminal while the command runs: how long, the stage, cores, memory, storage. */
 #ifndef TG_FRONT_PROGRESS_H
 #define TG_FRONT_PROGRESS_H
 
@@ -15,11 +15,11 @@ struct tg_progress {
 };
 
 /*
- * Show what a recorder's answer to "usage" says; other answers are left alone. Only while our
+ * Show what a recorder's answer to "progress" says; other answers are left alone. Only while our
  * process group has the terminal's foreground. The cursor goes back to the line's begin, so that
  * what the command prints takes its place.
  */
-void tg_progress_show(struct tg_progress *p, const struct tg_json *usage);
+void tg_progress_show(struct tg_progress *p, const struct tg_json *answer);
 
 /* Take the line away. */
 void tg_progress_clear(struct tg_progress *p);

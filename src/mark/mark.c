@@ -469,6 +469,11 @@ int tg_mark_ask_usage(struct tg_mark *m, int64_t n)
 	return ask(m, TG_MARK_USAGE, n);
 }
 
+int tg_mark_ask_progress(struct tg_mark *m, int64_t n)
+{
+	return ask(m, TG_MARK_PROGRESS, n);
+}
+
 int tg_mark_ask_oom(struct tg_mark *m, int64_t n)
 {
 	return ask(m, TG_MARK_OOM, n);

@@ -113,6 +113,9 @@ int tg_mark_bye(struct tg_mark *m);
  *           (tree),"cpu_count":n,"host_cpu_percent":x,"host_virtual_memory":{"total":…,
  *           "available":…,"percent":…,"used":…}, then ours:
  *           "limit_cores":x,"limit_cores_why":text,"limit_bytes":…,"limit_bytes_why":text}
+ *   progress {"re":n,"cores":x,"memory":bytes,"read_per_s":bytes,"write_per_s":bytes,"stage":name}:
+ *          what the tree does now; "stage" is the one that began last and goes on; what is unknown
+ *          is left out
  *   oom    {"re":n,"oom":"yes" | "no" | "unknown","text":sentences}: whether the root, which ended
  * by SIGKILL and was not yet said to have ended, was killed for want of memory, and why so What the
  * recorder could not understand or do it answers with {"re":n,"error":sentence}.
@@ -121,6 +124,7 @@ int tg_mark_ask_hello(struct tg_mark *m, int64_t n);
 int tg_mark_ask_flush(struct tg_mark *m, int64_t n);
 int tg_mark_ask_usage(struct tg_mark *m, int64_t n);
 int tg_mark_ask_oom(struct tg_mark *m, int64_t n);
+int tg_mark_ask_progress(struct tg_mark *m, int64_t n);
 
 /*
  * Take one answer that is there. Returns 1 with *answer (caller frees with tg_json_free), 0 when

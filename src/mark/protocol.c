@@ -25,6 +25,7 @@ static const char *const op_names[TG_MARK_OPS] = {
 	[TG_MARK_FLUSH] = "flush",
 	[TG_MARK_USAGE] = "usage",
 	[TG_MARK_OOM] = "oom",
+	[TG_MARK_PROGRESS] = "progress",
 	[TG_MARK_BYE] = "bye",
 	[TG_MARK_ADOPT] = "adopt",
 };
@@ -165,6 +166,7 @@ static int check_needs(struct tg_mark_message *m, struct tg_err *err)
 	case TG_MARK_FLUSH:
 	case TG_MARK_USAGE:
 	case TG_MARK_OOM:
+	case TG_MARK_PROGRESS:
 	case TG_MARK_ADOPT:
 		lacks = m->n >= 0 ? NULL : "n";
 		break;

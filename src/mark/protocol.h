@@ -21,6 +21,8 @@
  *  {"op":"flush","n":n}    -> {"re":n,"offset":bytes}
  *  {"op":"usage","n":n}    -> {"re":n,"hostname":…, …}
  *  {"op":"oom","n":n}      -> {"re":n,"oom":"yes" | "no" | "unknown","text":sentences}
+ *  {"op":"progress","n":n} ->
+ * {"re":n,"cores":x,"memory":bytes,"read_per_s":x,"write_per_s":x,"stage":N}
  *  {"op":"bye"}                                  finish the file and end
  *  {"op":"adopt","n":n,"pid":p}, a socket as SCM_RIGHTS -> {"re":n}
  *          from a second recorder of the same id that was started at the same moment: the socket
@@ -64,6 +66,7 @@ enum tg_mark_op {
 	TG_MARK_FLUSH,
 	TG_MARK_USAGE,
 	TG_MARK_OOM,
+	TG_MARK_PROGRESS,
 	TG_MARK_BYE,
 	TG_MARK_ADOPT,
 	TG_MARK_OPS

@@ -411,6 +411,7 @@ int tg_job_mark(struct tg_job *j, uint64_t client, const struct tg_mark_message 
 	case TG_MARK_FLUSH:
 	case TG_MARK_USAGE:
 	case TG_MARK_OOM:
+	case TG_MARK_PROGRESS:
 	case TG_MARK_BYE:
 	case TG_MARK_ADOPT:
 	case TG_MARK_OPS:
@@ -502,6 +503,11 @@ void tg_job_flush(struct tg_job *j, int64_t now_ns)
 void tg_job_usage(struct tg_job *j, int64_t n, struct tg_buf *out)
 {
 	tg_reply_json(&j->usage, n, j->root.pid, &j->facts.limits, out);
+}
+
+void tg_job_progress(struct tg_job *j, int64_t n, struct tg_buf *out)
+{
+	tg_reply_progress(&j->usage, n, tg_live_stage(&j->spans), out);
 }
 
 void tg_job_oom(struct tg_job *j, int64_t n, int64_t now_ns, struct tg_buf *out)

@@ -51,6 +51,7 @@ void tg_job_flush(struct tg_job *j, int64_t now_ns);
 
 /* Append the answer to question `n` about usage. */
 void tg_job_usage(struct tg_job *j, int64_t n, struct tg_buf *out);
+void tg_job_progress(struct tg_job *j, int64_t n, struct tg_buf *out);
 
 /* Append the answer to question `n`, whether the root was killed for want of memory. */
 void tg_job_oom(struct tg_job *j, int64_t n, int64_t now_ns, struct tg_buf *out);

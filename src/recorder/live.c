@@ -17,6 +17,7 @@ static void forget(struct tg_live *s, size_t i)
 	s->n_runs -= s->open[i].is_run;
 	tg_watch_release(&s->open[i].owner);
 	free(s->open[i].id);
+	free(s->open[i].stage);
 	s->n--;
 	memmove(&s->open[i], &s->open[i + 1], (s->n - i) * sizeof(s->open[0]));
 }
@@ -85,6 +86,8 @@ int tg_live_begin(struct tg_live *s, struct tg_events *e, uint64_t client,
 	span.hash = hash_id(m->id);
 	span.id = tg_xstrdup(m->id);
 	tg_watch_init(&span.owner, (pid_t)m->pid);
+	if (m->name && !strcmp(m->kind, "stage"))
+		span.stage = tg_xstrdup(m->name);
 
 	w = tg_events_open(e, "begin", m->t_ns ? m->t_ns : now_ns);
 	tg_jw_kint(w, "span", (int64_t)span.number);
@@ -128,6 +131,14 @@ int tg_live_end(struct tg_live *s, struct tg_events *e, uint64_t client,
 	tg_events_close(e);
 	forget(s, (size_t)(span - s->open));
 	return 0;
+}
+
+const char *tg_live_stage(const struct tg_live *s)
+{
+	for (size_t i = s->n; i-- > 0;)
+		if (s->open[i].stage)
+			return s->open[i].stage;
+	return NULL;
 }
 
 void tg_live_orphan(struct tg_live *s, uint64_t client)

@@ -24,6 +24,7 @@ struct tg_live_span {
 	struct tg_watch owner; /* it ends with that process; pid 0: none */
 	bool is_run, is_cell;
 	char *id;
+	char *stage; /* its name, of a stage; else NULL */
 };
 
 struct tg_live {
@@ -44,6 +45,9 @@ int tg_live_end(struct tg_live *s, struct tg_events *e, uint64_t client,
 
 /* A connection was closed: its spans stay open, for anyone. */
 void tg_live_orphan(struct tg_live *s, uint64_t client);
+
+/* The name of the stage that began last and goes on; NULL: none. */
+const char *tg_live_stage(const struct tg_live *s);
 
 /* Those whose owner has ended, end. Returns how many did. */
 size_t tg_live_end_with_owners(struct tg_live *s, struct tg_events *e, int64_t t_ns);

@@ -95,6 +95,15 @@ static void answer_usage(struct recorder *r, uint64_t client, int64_t n)
 	tg_buf_release(&out);
 }
 
+static void answer_progress(struct recorder *r, uint64_t client, int64_t n)
+{
+	struct tg_buf out = TG_BUF_INIT;
+
+	tg_job_progress(r->job, n, &out);
+	tg_clients_answer(r->clients, client, &out);
+	tg_buf_release(&out);
+}
+
 static void answer_oom(struct recorder *r, uint64_t client, int64_t n)
 {
 	struct tg_buf out = TG_BUF_INIT;
@@ -179,6 +188,8 @@ static void on_message(void *ctx, uint64_t client, struct tg_mark_message *m, in
 		answer_flush(r, client, m->n);
 	} else if (m->op == TG_MARK_USAGE) {
 		answer_usage(r, client, m->n);
+	} else if (m->op == TG_MARK_PROGRESS) {
+		answer_progress(r, client, m->n);
 	} else if (m->op == TG_MARK_OOM) {
 		answer_oom(r, client, m->n);
 	} else {

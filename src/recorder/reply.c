@@ -20,6 +20,8 @@ static const char *const names[TG_REPLY_VALUES] = {
 	[TG_REPLY_NODE_UNAVAILABLE_BYTES] = "node.mem_used_bytes",
 	[TG_REPLY_NODE_USED_BYTES] = "node.mem_used_nocache_bytes",
 	[TG_REPLY_LIMIT_BYTES] = "cgroup.memory_limit_bytes",
+	[TG_REPLY_READ_BYTES] = "tree.read_bytes",
+	[TG_REPLY_WRITE_BYTES] = "tree.write_bytes",
 };
 
 static void find_columns(struct tg_reply *u, const struct tg_reading *reading)
@@ -101,7 +103,7 @@ void tg_reply_forget(struct tg_reply *u)
 	u->held_ns = u->pss_ns = 0;
 }
 
-/* ns of CPU per ns, between the last two readings; NAN when that is unknown. */
+/* Of a counter per ns, between the last two readings; NAN when that is unknown. */
 static double rate(const struct tg_reply *u, enum tg_reply_value what)
 {
 	int64_t a = u->value[0][what], b = u->value[1][what];
@@ -191,6 +193,24 @@ void tg_reply_json(const struct tg_reply *u, int64_t n, pid_t root, const struct
 		tg_jw_kint(&w, "limit_bytes", limits->memory_bytes);
 		tg_jw_kstr(&w, "limit_bytes_why", limits->memory_why);
 	}
+	tg_jw_end_object(&w);
+}
+
+void tg_reply_progress(const struct tg_reply *u, int64_t n, const char *stage, struct tg_buf *out)
+{
+	double cores = rate(u, TG_REPLY_TREE_CPU_NS);
+	struct tg_jw w;
+
+	tg_jw_init(&w, out);
+	tg_jw_begin_object(&w);
+	tg_jw_kint(&w, "re", n);
+	if (isfinite(cores))
+		tg_jw_knum(&w, "cores", cores);
+	add_int(&w, "memory", memory_of_tree(u));
+	add_fixed(&w, "read_per_s", 1e9 * rate(u, TG_REPLY_READ_BYTES));
+	add_fixed(&w, "write_per_s", 1e9 * rate(u, TG_REPLY_WRITE_BYTES));
+	if (stage)
+		tg_jw_kstr(&w, "stage", stage);
 	tg_jw_end_object(&w);
 }
 

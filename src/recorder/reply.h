@@ -23,6 +23,8 @@ enum tg_reply_value {
 	TG_REPLY_NODE_UNAVAILABLE_BYTES,
 	TG_REPLY_NODE_USED_BYTES,
 	TG_REPLY_LIMIT_BYTES,
+	TG_REPLY_READ_BYTES,
+	TG_REPLY_WRITE_BYTES,
 	TG_REPLY_VALUES
 };
 
@@ -46,6 +48,9 @@ void tg_reply_forget(struct tg_reply *u);
 /* Append the answer to question `n`. */
 void tg_reply_json(const struct tg_reply *u, int64_t n, pid_t root, const struct tg_limits *limits,
 	struct tg_buf *out);
+
+/* Append the answer to "progress"; `stage` may be NULL. */
+void tg_reply_progress(const struct tg_reply *u, int64_t n, const char *stage, struct tg_buf *out);
 
 /* Whether the root was killed for want of memory: "yes", "no", "unknown". */
 const char *tg_reply_oom_word(enum tg_oom oom);

@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -122,8 +123,7 @@ def test_closed_descriptors_stay_closed(record, tmp_path, closed):
     script = 'ls -l /proc/self/fd > "$1"'
 
     def found(argv, name):
-        line = " ".join("'" + word.replace("'", "'\\''") + "'" for word in argv)
-        subprocess.run(["sh", "-c", f"{line} {closed}"], cwd=tmp_path, timeout=LONG)
+        subprocess.run(["sh", "-c", f"{shlex.join(argv)} {closed}"], cwd=tmp_path, timeout=LONG)
         return sorted(re.findall(r"(\d+) -> ", (tmp_path / name).read_text()), key=int)
     command = ("sh", "-c", script, "sh")
     plain = found([*command, "plain"], "plain")
@@ -199,7 +199,7 @@ def terminal(place, tmp_path):
 
 def test_terminal(record, terminal):
     """Ctrl-Z stops both, fg goes on, Ctrl-C ends both, and the shell says so."""
-    line = " ".join(f"'{word}'" for word in record.argv("sh", "-c", "echo rea''dy; while :; do sleep 0.1; done"))
+    line = shlex.join(record.argv("sh", "-c", "echo rea''dy; while :; do sleep 0.1; done"))
     terminal.type(line + "\n")
     terminal.until("ready")
     terminal.until(" core")  # a line of progress
@@ -215,8 +215,16 @@ def test_terminal(record, terminal):
     assert run_of(record)["status"] == "died"
 
 
+def test_progress_has_the_stage(record, exe, terminal):
+    line = shlex.join(record.argv(
+        "sh", "-c", f"{exe} mark 'al ign'; head -c 300000000 /dev/zero > big; sleep 3"))
+    terminal.type(line + "\n")
+    terminal.until(" · al ign · ")
+    terminal.until("peak")
+
+
 def test_command_that_stops_itself(record, terminal):
-    line = " ".join(f"'{word}'" for word in record.argv("sh", "-c", "kill -STOP $$; echo on''ward"))
+    line = shlex.join(record.argv("sh", "-c", "kill -STOP $$; echo on''ward"))
     terminal.type(line + "\n")
     terminal.until("Stopped")
     terminal.type("fg\n")
