@@ -8,19 +8,14 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/environ.h"
 #include "cli/cli.h"
-#include "command/run.h"
 #include "front/front.h"
-#include "mark/address.h"
 #include "mark/mark.h"
 #include "mark/protocol.h"
 
 #include "base/mem.h"
 
 #define SETTLE_MS 1000
-
-extern char **environ;
 
 static const char help[] =
 	"usage: tachograph mark NAME [KEY=VALUE …]\n"
@@ -43,20 +38,6 @@ static void make_id(struct tg_buf *out, const char *name)
 	tg_buf_addf(out, "stage/%d/", (int)getppid());
 	if (name)
 		tg_buf_add(out, name, tg_mark_cut(name, strlen(name), TG_MARK_ID_MAX - out->len));
-}
-
-/* The recording that we are below; NULL: none. */
-static struct tg_mark *find_recorder(void)
-{
-	const char *told = getenv(TG_MARK_ENV);
-	struct tg_mark_address address;
-	struct tg_mark *mark = NULL;
-
-	if (!told || tg_mark_address_parse(&address, told) < 0 ||
-		!tg_mark_address_is_here(&address) ||
-		tg_mark_connect(&mark, address.path, NULL) < 0)
-		return NULL;
-	return mark;
 }
 
 /* {"sample":"S1","threads":"8"} of what follows the name. False after a sentence. */
@@ -92,7 +73,7 @@ static void settle(struct tg_mark *mark)
 
 static int begin(const char *name, const char *attrs)
 {
-	struct tg_mark *mark = find_recorder();
+	struct tg_mark *mark;
 	struct tg_buf id = TG_BUF_INIT;
 	struct tg_mark_span span = { .kind = "stage",
 		.name = name,
@@ -102,7 +83,7 @@ static int begin(const char *name, const char *attrs)
 		.count = -1,
 		.attrs_json = attrs };
 
-	if (!mark)
+	if (!tg_mark_connect_told(&mark))
 		return TG_EXIT_OK;
 	make_id(&id, name);
 	span.id = id.data;
@@ -115,10 +96,10 @@ static int begin(const char *name, const char *attrs)
 
 static int end(const char *name)
 {
-	struct tg_mark *mark = find_recorder();
+	struct tg_mark *mark;
 	struct tg_buf id = TG_BUF_INIT;
 
-	if (!mark)
+	if (!tg_mark_connect_told(&mark))
 		return TG_EXIT_OK;
 	make_id(&id, name);
 	tg_mark_end(mark, id.data, tg_mono_ns(), true, "ok");
@@ -130,14 +111,17 @@ static int end(const char *name)
 
 static int run(const char *name, const char *attrs, char **argv)
 {
-	struct tg_front_options o = {
-		.argv = argv, .name = name, .attrs_json = attrs, .tty = -1, .say = tg_cli_say
-	};
-	struct tg_mark *mark = find_recorder();
+	struct tg_front_options o = { .argv = argv,
+		.stage = true,
+		.name = name,
+		.attrs_json = attrs,
+		.tty = -1,
+		.say = tg_cli_say };
+	struct tg_mark *mark;
 	struct tg_front_result result;
 	struct tg_err err = { 0 };
 
-	if (!mark) {
+	if (!tg_mark_connect_told(&mark)) {
 		execvp(argv[0], argv);
 		return tg_cli_fail(tg_cli_cannot_run(-errno), "%s: %s", argv[0], strerror(errno));
 	}

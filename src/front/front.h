@@ -17,6 +17,7 @@
 struct tg_front_options {
 	char *const *argv; /* the command, ended by NULL; not for tg_front_attach */
 	const char *name, *attrs_json; /* of its span; NULL: after the command */
+	bool stage; /* a span of another recording or nothing: none is begun */
 	const char *output; /* the recording; NULL: one named after the command, in `folder` */
 	const char *folder; /* NULL: the working folder */
 	int64_t interval_ns; /* 0: the default */

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "front/marker.h"
 
-#include <errno.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mask.h"
-#include "base/paths.h"
 #include "mark/address.h"
 #include "mark/file_name.h"
 
@@ -65,15 +62,11 @@ static void describe(struct tg_front_marker *m, const char *args, size_t len)
 /* Another recording of this host that we are below; not when a file of our own was asked for. */
 static bool find_outer(struct tg_front_marker *m)
 {
-	const char *told = getenv(TG_MARK_ENV);
-	struct tg_mark_address address;
+	const char *told = m->o->output ? NULL : tg_mark_connect_told(&m->mark);
 
-	if (m->o->output || !told || tg_mark_address_parse(&address, told) < 0 ||
-		!tg_mark_address_is_here(&address) ||
-		tg_mark_connect(&m->mark, address.path, NULL) < 0)
-		return false;
-	tg_buf_adds(&m->address, told);
-	return true;
+	if (told)
+		tg_buf_adds(&m->address, told);
+	return told;
 }
 
 void tg_front_marker_init(struct tg_front_marker *m, const struct tg_front_options *o,
@@ -95,7 +88,7 @@ void tg_front_marker_init(struct tg_front_marker *m, const struct tg_front_optio
 	snprintf(m->id, sizeof(m->id), "record-%016llx", (unsigned long long)random);
 	describe(m, args, len);
 	m->nested = !own && find_outer(m);
-	if (m->nested)
+	if (m->nested || o->stage)
 		return;
 	if (o->output) {
 		tg_buf_adds(&m->output, o->output);

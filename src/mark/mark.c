@@ -50,6 +50,17 @@ int tg_mark_connect(struct tg_mark **out, const char *socket_path, struct tg_err
 	return 0;
 }
 
+const char *tg_mark_connect_told(struct tg_mark **out)
+{
+	const char *told = getenv(TG_MARK_ENV);
+	struct tg_mark_address address;
+
+	if (!told || tg_mark_address_parse(&address, told) < 0 ||
+		!tg_mark_address_is_here(&address) || tg_mark_connect(out, address.path, NULL) < 0)
+		return NULL;
+	return told;
+}
+
 /* `output` as an absolute path, because a recorder's working folder is /. */
 static int absolute(struct tg_buf *out, const char *output, struct tg_err *err)
 {

@@ -45,6 +45,12 @@ int tg_mark_start(struct tg_mark **out, const struct tg_mark_start *start, struc
 /* Connect to a recorder by its socket's path. 0, -ENOENT or -ECONNREFUSED where none is, -errno. */
 int tg_mark_connect(struct tg_mark **out, const char *socket_path, struct tg_err *err);
 
+/*
+ * Connect to the recorder that our environment names (TG_MARK_ENV): of a recording of this machine
+ * that goes on, and that we are below. Returns the variable's value with *out, or NULL.
+ */
+const char *tg_mark_connect_told(struct tg_mark **out);
+
 void tg_mark_close(struct tg_mark *m); /* NULL is fine; the recorder goes on */
 
 int tg_mark_fd(const struct tg_mark *m); /* readable when an answer is there or it is gone */
