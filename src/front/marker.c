@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "front/marker.h"
 
+#include <errno.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 
