@@ -77,7 +77,8 @@ void tg_repeats_print(struct tg_command *c, struct tg_repeats *r)
 {
 	struct tg_grid g = { .head = head, .columns = TG_ARRAY_SIZE(head), .left = 1 };
 
-	qsort(r->one, r->n, sizeof(*r->one), by_name);
+	if (r->n)
+		qsort(r->one, r->n, sizeof(*r->one), by_name);
 	for (size_t i = 0, n; i < r->n; i += n) {
 		for (n = 1; i + n < r->n && !strcmp(r->one[i].name, r->one[i + n].name); n++)
 			continue;

@@ -51,17 +51,25 @@ static void take_held(struct tg_reply *u)
 	u->held_limit = u->value[1][TG_REPLY_LIMIT_BYTES];
 }
 
-/* Memory of the machine is read more seldom than its CPU: it is as it was until then. */
-static void keep_machine(struct tg_reply *u)
+/* `kept` come together, and not with each reading: they are as they were at `ns` until then. */
+static void keep(struct tg_reply *u, const enum tg_reply_value *kept, size_t n, int64_t *ns)
 {
-	static const enum tg_reply_value kept[] = { TG_REPLY_NODE_TOTAL_BYTES,
-		TG_REPLY_NODE_UNAVAILABLE_BYTES, TG_REPLY_NODE_USED_BYTES };
-
-	if (u->value[1][TG_REPLY_NODE_TOTAL_BYTES] != TG_MISSING)
-		u->machine_ns = u->t_ns[1];
-	else if (u->machine_ns && u->t_ns[1] - u->machine_ns < LATELY_NS)
-		for (size_t i = 0; i < TG_ARRAY_SIZE(kept); i++)
+	if (u->value[1][kept[0]] != TG_MISSING)
+		*ns = u->t_ns[1];
+	else if (*ns && u->t_ns[1] - *ns < LATELY_NS)
+		for (size_t i = 0; i < n; i++)
 			u->value[1][kept[i]] = u->value[0][kept[i]];
+}
+
+/* Memory of the machine and of the group is read more seldom than the tree. */
+static void keep_memory(struct tg_reply *u)
+{
+	static const enum tg_reply_value machine[] = { TG_REPLY_NODE_TOTAL_BYTES,
+		TG_REPLY_NODE_UNAVAILABLE_BYTES, TG_REPLY_NODE_USED_BYTES };
+	static const enum tg_reply_value group[] = { TG_REPLY_LIMIT_BYTES };
+
+	keep(u, machine, TG_ARRAY_SIZE(machine), &u->machine_ns);
+	keep(u, group, TG_ARRAY_SIZE(group), &u->limit_ns);
 }
 
 /* At a high rate most readings have but the sum of the tree. */
@@ -92,7 +100,7 @@ void tg_reply_take(struct tg_reply *u, const struct tg_reading *reading)
 		u->pss_bytes = u->value[1][TG_REPLY_TREE_PSS_BYTES];
 		u->pss_ns = u->t_ns[1];
 	}
-	keep_machine(u);
+	keep_memory(u);
 	take_held(u);
 }
 
@@ -100,7 +108,7 @@ void tg_reply_forget(struct tg_reply *u)
 {
 	u->value[1][TG_REPLY_TREE_CPU_NS] = u->value[1][TG_REPLY_TREE_RSS_BYTES] = TG_MISSING;
 	u->value[1][TG_REPLY_LIMIT_BYTES] = TG_MISSING;
-	u->held_ns = u->pss_ns = 0;
+	u->held_ns = u->pss_ns = u->limit_ns = 0;
 }
 
 /* Of a counter per ns, between the last two readings; NAN when that is unknown. */

@@ -34,7 +34,8 @@ struct tg_reply {
 	int64_t t_ns[2]; /* before last and last */
 	int64_t value[2][TG_REPLY_VALUES];
 	int64_t pss_bytes, pss_ns; /* of the tree, which not every reading has; 0: none lately */
-	int64_t machine_ns; /* when the machine's memory was read last; 0: never */
+	int64_t machine_ns, limit_ns; /* when the machine's memory, and the group's limit, was read
+					 last; 0: never */
 	int64_t held_bytes, held_ns; /* the most of the tree's RSS lately, and when; 0: none */
 	int64_t held_limit; /* of its group at that time, or TG_MISSING */
 };

@@ -507,6 +507,32 @@ static void test_reply(void)
 	tg_buf_release(&out);
 }
 
+/* The limit of its group comes with fewer readings than what it holds: it is the last one known. */
+static void test_reply_of_a_group(void)
+{
+	static const struct tg_metric m[] = {
+		{ "tree.rss_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, "" },
+		{ "cgroup.memory_limit_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0, "" },
+	};
+	struct tg_column column[] = { { .metric = &m[0] }, { .metric = &m[1] } };
+	int64_t value[] = { 100000000, 300000000 };
+	struct tg_reading reading = {
+		.t_ns = TG_NS_PER_S, .column = column, .value = value, .n = 2, .generation = 1
+	};
+	struct tg_limits none = { .cores_milli = TG_MISSING, .memory_bytes = TG_MISSING };
+	struct tg_buf out = TG_BUF_INIT;
+	struct tg_reply u = { 0 };
+
+	tg_reply_take(&u, &reading);
+	value[0] = 290000000;
+	value[1] = TG_MISSING;
+	reading.t_ns += TG_NS_PER_S / 10;
+	tg_reply_take(&u, &reading);
+	tg_reply_oom_text(&u, TG_OOM_YES, "x", &none, reading.t_ns, &out);
+	T_OK(strstr(out.data, "held 290 MB of 300 MB (cgroup limit)") != NULL);
+	tg_buf_release(&out);
+}
+
 /* A restarted kernel that was killed held what it held, not what the one before did. */
 static void test_reply_of_another_tree(void)
 {
@@ -621,6 +647,7 @@ int main(void)
 	test_watch();
 	test_reply();
 	test_reply_of_another_tree();
+	test_reply_of_a_group();
 	test_two_descriptors();
 	return t_done();
 }
