@@ -429,7 +429,8 @@ static void test_text(void)
 	value[0] = TG_MISSING;
 	tg_reply_take(&u, &reading); /* not known is not less */
 	value[0] = 43000000;
-	value[1] = TG_MISSING; /* of no group of its own */
+	value[1] = TG_MISSING; /* of no group of its own, for long enough */
+	reading.t_ns += 20 * TG_NS_PER_S;
 	tg_reply_take(&u, &reading);
 	tg_buf_clear(&out);
 	tg_reply_oom_text(&u, TG_OOM_NO, "because", &limits, reading.t_ns, &out);
