@@ -34,6 +34,9 @@ static inline bool has_column(const struct tg_reading *r, const char *name, cons
 	return false;
 }
 
+/* A refresh that nothing is too dear for, however slow the machine is. */
+#define REFRESH_ALL (TG_READ_REFRESH | TG_READ_ALL)
+
 /* Without perf, whose sums would hide what the processes' do not have. */
 static inline struct tg_sampler *live_sampler(pid_t root)
 {

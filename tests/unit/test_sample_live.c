@@ -143,7 +143,7 @@ static void test_tmpfs(void)
 	int64_t written[2], calls[2];
 
 	for (int i = 0; i < 2; i++) {
-		tg_sampler_read(s, TG_READ_REFRESH, &r);
+		tg_sampler_read(s, REFRESH_ALL, &r);
 		written[i] = column(&r, "tree.write_bytes", "");
 		calls[i] = column(&r, "tree.wchar_bytes", "");
 		if (i == 0)
@@ -221,7 +221,7 @@ static void test_children(void (*work)(void), int steps, const char *what)
 		if (i <= steps)
 			read_walked(s, &r);
 		else
-			tg_sampler_read(s, TG_READ_REFRESH, &r);
+			tg_sampler_read(s, REFRESH_ALL, &r);
 		T_NEAR((double)(column(&r, "tree.cpu_ns", "") - cpu), 205e6, 25e6);
 		T_NEAR((double)(column(&r, "tree.wchar_bytes", "") - wchar), 16.0 * MB, 4096);
 	}
@@ -313,7 +313,7 @@ static void test_many(void)
 		nanosleep(&(struct timespec){ .tv_nsec = 700 * TG_NS_PER_US }, NULL);
 	}
 	wait_stopped(&c);
-	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	tg_sampler_read(s, REFRESH_ALL, &r);
 	T_EQ_I(fell, 0);
 	/* 60 + 20 children of 1 MB each, every one waited for */
 	T_NEAR((double)(column(&r, "tree.wchar_bytes", "") - wchar), 80.0 * MB, 4096 * 80);

@@ -90,7 +90,7 @@ static void test_child_of_many_threads(void)
 	read_walked(s, &r);
 	T_EQ_I(column(&r, "tree.threads", ""), 61);
 	go(&c);
-	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	tg_sampler_read(s, REFRESH_ALL, &r);
 	T_EQ_I(column(&r, "tree.processes", ""), 2);
 	T_EQ_I(column(&r, "tree.threads", ""), 63);
 	if (write(c.go, "g", 1) != 1)
@@ -145,7 +145,7 @@ static void test_leader_ends(void)
 
 	go(&c);
 	T_OK(comes_to_state(c.pid, 'Z'));
-	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	tg_sampler_read(s, REFRESH_ALL, &r);
 	T_EQ_I(column(&r, "tree.processes", ""), 1);
 	T_OK(column(&r, "tree.rss_bytes", "") > 64 * MB);
 	T_OK(column(&r, "root.read_ops", "") != TG_MISSING);
@@ -392,20 +392,20 @@ static void test_daemon(char *const *env, const char *mark, int found, bool refr
 	daemon_env = env;
 	c = start(leave_daemon);
 	s = told_sampler(c.pid, mark, &told);
-	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	tg_sampler_read(s, REFRESH_ALL, &r);
 	if (!refresh) {
 		wait_child(fork_nothing());
-		tg_sampler_read(s, TG_READ_REFRESH, &r); /* looks at all that there are */
+		tg_sampler_read(s, REFRESH_ALL, &r); /* looks at all that there are */
 	}
 	T_EQ_I(column(&r, "tree.processes", ""), 1);
 	go(&c);
 	/* whether or not it is time to read all anew: that may be too dear to be done so often */
 	nanosleep(&(struct timespec){ .tv_sec = refresh ? 0 : 3 }, NULL);
-	tg_sampler_read(s, refresh ? TG_READ_REFRESH : 0, &r);
+	tg_sampler_read(s, refresh ? REFRESH_ALL : 0, &r);
 	T_EQ_I(column(&r, "tree.processes", ""), 1 + found);
 	T_EQ_I(told.births, 1 + found);
 	finish(&c);
-	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	tg_sampler_read(s, REFRESH_ALL, &r);
 	T_EQ_I(column(&r, "tree.processes", ""), found);
 	kill(*daemon_pid, SIGKILL);
 	tg_sampler_free(s);
@@ -444,14 +444,14 @@ static void test_daemon_that_hangs(void)
 	daemon_argv = to_hang;
 	c = start(leave_daemon);
 	s = told_sampler(c.pid, MARK, &told);
-	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	tg_sampler_read(s, REFRESH_ALL, &r);
 	go(&c);
 	T_OK(comes_to_state(*daemon_pid, 'D'));
-	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	tg_sampler_read(s, REFRESH_ALL, &r);
 	T_EQ_I(column(&r, "tree.processes", ""), 2); /* the root, and what it waits for */
 	tg_sampler_alive(s, kill_child, &c);
 	T_OK(comes_to_state(*daemon_pid, 'S'));
-	tg_sampler_read(s, TG_READ_REFRESH, &r);
+	tg_sampler_read(s, REFRESH_ALL, &r);
 	T_EQ_I(column(&r, "tree.processes", ""), 2);
 	kill(*daemon_pid, SIGKILL);
 	finish(&c);
@@ -509,7 +509,7 @@ static void test_descriptors(void)
 	s = live_sampler(c.pid);
 	go(&c);
 	for (int i = 0; i < 5; i++)
-		tg_sampler_read(s, TG_READ_REFRESH, &r);
+		tg_sampler_read(s, REFRESH_ALL, &r);
 	T_EQ_I(column(&r, "tree.processes", ""), 41);
 	T_EQ_I(column(&r, "tree.denied", ""), 0);
 	T_OK(open_descriptors() <= 96 - 16);
