@@ -20,11 +20,12 @@ LAYERS = {
     "import": {"base", "record"},
     "export": {"base", "record", "analyze"},
     "render": {"base", "record", "analyze"},
-    "command": {"base", "render", "analyze", "import", "export", "record", "mark"},
+    "report": {"base", "record", "analyze", "render"},
+    "command": {"base", "report", "render", "analyze", "import", "export", "record", "mark"},
     "jupyter": {"base", "mark"},
-    "front": {"base", "mark", "analyze", "command"},
+    "front": {"base", "mark", "analyze", "report", "command"},
     "cli": {"base", "sample", "record", "mark", "recorder", "analyze", "import", "export",
-            "render", "command", "jupyter", "front"},
+            "render", "report", "command", "jupyter", "front"},
 }
 FOREIGN = {  # header: where it may be included
     r"zmq\.h": r"src/jupyter/.*",

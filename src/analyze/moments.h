@@ -27,6 +27,7 @@ size_t tg_marks_of(const struct tg_recording *r, int64_t from_ns, int64_t to_ns,
 	const struct tg_moment ***out);
 
 #define TG_MOMENT_CHARS 100
+#define TG_MARKS_TOLD   40 /* where they are listed or drawn; the rest is counted */
 
 /* What it is called where it is shown: its name and attributes, "loaded rows=4000", bounded. */
 void tg_moment_label(const struct tg_moment *m, struct tg_buf *out);

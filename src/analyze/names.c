@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What spans and moments are called: labels, dates, and text from outside made fit to print. */
 #include "analyze/recording.h"
+#include "base/lines.h"
 #include "base/utf8.h"
 
 #include "base/mem.h"
@@ -59,4 +60,19 @@ void tg_utc_text(struct tg_buf *out, int64_t utc_ns)
 		return;
 	tg_buf_addf(out, "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", tm.tm_year + 1900, tm.tm_mon + 1,
 		tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(us - s * 1000000));
+}
+
+void tg_span_title(struct tg_buf *out, const struct tg_span *span, size_t max)
+{
+	const char *code = span->code ? span->code : "";
+	struct tg_text_line line = tg_text_first_code(code, strlen(code));
+	char *text;
+
+	if (span->name) {
+		tg_plain(out, span->name, max);
+	} else if (line.end > line.at) {
+		text = tg_xmemdup0(code + line.at, line.end - line.at);
+		tg_plain(out, text, max);
+		free(text);
+	}
 }

@@ -161,6 +161,9 @@ int64_t tg_steps_at(const struct tg_steps *steps, int64_t t_ns);
  * One line. */
 void tg_span_label(const struct tg_span *span, struct tg_buf *out);
 
+/* Append its name, else the first line of its code, as tg_plain does; nothing without either. */
+void tg_span_title(struct tg_buf *out, const struct tg_span *span, size_t max);
+
 /* Append `s` as one line of at most `max` characters: control characters become blanks, bytes that
  * are no UTF-8 U+FFFD. */
 void tg_plain(struct tg_buf *out, const char *s, size_t max);

@@ -2,8 +2,8 @@
 /* `chart`: one picture into a file, or onto the screen of a notebook. */
 #include <errno.h>
 
-#include "command/picture.h"
 #include "command/run.h"
+#include "report/picture.h"
 
 #include "base/mem.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command/grid.h"
 
-#include "command/format.h"
+#include "report/format.h"
 
 #include "base/mem.h"
 

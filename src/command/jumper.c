@@ -11,10 +11,10 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "command/format.h"
 #include "command/line.h"
-#include "command/picture.h"
 #include "command/run.h"
+#include "report/format.h"
+#include "report/picture.h"
 
 #include "base/mem.h"
 
@@ -152,7 +152,7 @@ static int code_history(struct tg_jumper *j, struct cells *cells, char *rest)
 		tg_buf_clear(&wall);
 		timestamp(cells, cell, &time);
 		tg_fmt_seconds(&wall, (double)(cell->end_ns - cell->begin_ns) / 1e9);
-		tg_title(&line, cell, 60);
+		tg_span_title(&line, cell, 60);
 		tg_buf_addf(&html,
 			"<tr><td>%zu</td><td>%s</td><td>%s</td>"
 			"<td style=\"text-align:left\"><pre>",

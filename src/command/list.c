@@ -5,8 +5,8 @@
  */
 #include <errno.h>
 
-#include "command/format.h"
 #include "command/run.h"
+#include "report/format.h"
 
 #include "base/mem.h"
 

@@ -7,9 +7,8 @@
 #include <unistd.h>
 
 #include "analyze/select.h"
-#include "base/lines.h"
-#include "command/format.h"
 #include "command/run.h"
+#include "report/format.h"
 
 #include "base/mem.h"
 
@@ -193,19 +192,4 @@ int tg_choose(struct tg_command *c, const struct tg_recording *r, const char *se
 		return TG_WORD_FAILED;
 	*n = (size_t)found;
 	return TG_WORD_OK;
-}
-
-void tg_title(struct tg_buf *out, const struct tg_span *span, size_t max)
-{
-	const char *code = span->code ? span->code : "";
-	struct tg_text_line line = tg_text_first_code(code, strlen(code));
-	char *text;
-
-	if (span->name) {
-		tg_plain(out, span->name, max);
-	} else if (line.end > line.at) {
-		text = tg_xmemdup0(code + line.at, line.end - line.at);
-		tg_plain(out, text, max);
-		free(text);
-	}
 }

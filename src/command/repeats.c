@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "command/format.h"
 #include "command/grid.h"
 #include "command/run.h"
+#include "report/format.h"
 
 #include "base/mem.h"
 

@@ -7,13 +7,13 @@
 #include "analyze/totals.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "command/format.h"
 #include "command/jumper.h"
 #include "command/line.h"
 #include "command/messages.h"
 #include "command/run.h"
 #include "command/worker.h"
 #include "mark/mark.h"
+#include "report/format.h"
 
 #include "base/mem.h"
 

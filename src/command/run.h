@@ -118,9 +118,4 @@ int tg_write_result(
 /* "Exported to x.csv": in a notebook, where silence says nothing, and not of "-". */
 void tg_tell_written(struct tg_command *c, const char *done, const char *name);
 
-#define TG_MARKS_TOLD 40 /* by `show`, and in a chart; the rest is counted */
-
-/* Append its name, else the first line of its code, as tg_plain does; nothing without either. */
-void tg_title(struct tg_buf *out, const struct tg_span *span, size_t max);
-
 #endif

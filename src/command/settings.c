@@ -4,10 +4,10 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "command/format.h"
 #include "command/run.h"
 #include "mark/mark.h"
 #include "mark/setting.h"
+#include "report/format.h"
 
 #include "base/mem.h"
 

@@ -9,11 +9,11 @@
 #include "analyze/window.h"
 #include "base/end.h"
 #include "base/json.h"
-#include "command/format.h"
 #include "command/grid.h"
 #include "command/repeats.h"
 #include "command/run.h"
 #include "export/export.h"
+#include "report/format.h"
 
 #include "base/mem.h"
 
@@ -55,7 +55,7 @@ static void describe(const struct tg_span *span, const struct tg_totals *t, stru
 	const char *status = strcmp(span->status, "unknown") != 0 ? span->status : "end unknown";
 
 	if (span->name || span->code)
-		tg_title(out, span, NAME_CHARS);
+		tg_span_title(out, span, NAME_CHARS);
 	else
 		tg_plain(out, span->kind, NAME_CHARS);
 	if (strcmp(span->status, "ok") != 0) {

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "analyze/recording.h"
-#include "command/format.h"
+#include "report/format.h"
 
 #include "base/mem.h"
 

@@ -2,9 +2,9 @@
 /* `verify`: is this recording whole, and what is lost when it is not. */
 #include <errno.h>
 
-#include "command/format.h"
 #include "command/run.h"
 #include "record/reader.h"
+#include "report/format.h"
 
 #include "base/mem.h"
 

@@ -7,7 +7,7 @@
 #include "analyze/recording.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "command/format.h"
+#include "report/format.h"
 
 #include "base/mem.h"
 

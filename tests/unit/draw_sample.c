@@ -11,7 +11,7 @@
 #include <fcntl.h>
 
 #include "analyze/select.h"
-#include "command/picture.h"
+#include "report/picture.h"
 
 #include "base/mem.h"
 

@@ -10,11 +10,12 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "analyze/moments.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "command/command.h"
-#include "command/format.h"
 #include "command/run.h"
+#include "report/format.h"
 
 #include "base/mem.h"
 
@@ -296,11 +297,7 @@ static void test_bad_use(void)
 	fails("chart run.tacho -o x.gif", TG_WORD_USAGE,
 		"Where to? Say -o with a name that ends in .svg, .png or .vl.json");
 	fails("chart run.tacho -o x.svg --panel cpu,gpus,net", TG_WORD_USAGE,
-		"There is no panel \"gpus\"; there are cpu, cpu-raw, run-queue, faults, "
-		"memory, memory-kinds, io-bytes, io-ops, disks, nfs, nfs-ops, nfs-rtt, lustre, "
-		"net, "
-		"infiniband, gpu, "
-		"gpu-memory, power, node-cpu, node-memory, all");
+		"There is no panel \"gpus\"; did you mean \"gpu\"?");
 	fails("chart run.tacho -o no/x.svg", TG_WORD_FAILED,
 		"Cannot write no/x.svg: No such file or directory");
 	c = run("export run.tacho -o /dev/full --format csv");

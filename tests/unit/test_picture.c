@@ -2,9 +2,10 @@
 /* What a chart of the known run holds before it is drawn, and what all writers make of it. */
 #include "run_devices.h"
 
+#include "analyze/moments.h"
 #include "analyze/select.h"
-#include "command/picture.h"
 #include "command/run.h"
+#include "report/picture.h"
 
 #include "base/mem.h"
 

@@ -4,7 +4,7 @@
 #include "run.h"
 
 #include "analyze/totals.h"
-#include "command/picture.h"
+#include "report/picture.h"
 
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "command/panels.h"
+#include "report/panels.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,8 +8,8 @@
 #include "analyze/series.h"
 #include "analyze/shares.h"
 #include "analyze/window.h"
-#include "command/format.h"
-#include "mark/words.h"
+#include "base/nearest.h"
+#include "report/format.h"
 
 #include "base/mem.h"
 
@@ -451,6 +451,28 @@ static const struct plan *find_plan(const char *name, size_t len)
 	return NULL;
 }
 
+static int unknown_panel(const char *name, size_t len, struct tg_err *err)
+{
+	const char *names[TG_ARRAY_SIZE(plans)];
+	struct tg_buf shown = TG_BUF_INIT;
+	char *given = tg_xmemdup0(name, len);
+	const char *near;
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(plans); i++)
+		names[i] = plans[i].name;
+	near = tg_nearest(given, names, TG_ARRAY_SIZE(names));
+	tg_plain(&shown, given, 40);
+	if (near)
+		tg_err_set(err, -EINVAL, "There is no panel \"%s\"; did you mean \"%s\"?",
+			shown.data, near);
+	else
+		tg_err_set(err, -EINVAL, "There is no panel \"%s\"; \"help chart\" lists them",
+			shown.len ? shown.data : "");
+	tg_buf_release(&shown);
+	free(given);
+	return -EINVAL;
+}
+
 static int add_listed(const struct tg_panels *w, struct tg_err *err)
 {
 	const char *list = w->list;
@@ -471,15 +493,7 @@ static int add_listed(const struct tg_panels *w, struct tg_err *err)
 				tg_buf_addf(
 					w->empty, "%s%s", w->empty->len ? ", " : "", plan->name);
 		} else {
-			struct tg_buf shown = TG_BUF_INIT;
-			char *name = tg_xmemdup0(list, len);
-
-			tg_plain(&shown, name, 40);
-			free(name);
-			rc = tg_err_set(err, -EINVAL,
-				"There is no panel \"%s\"; there are " TG_PANEL_NAMES(", "),
-				shown.data);
-			tg_buf_release(&shown);
+			rc = unknown_panel(list, len, err);
 		}
 		if (!list[len])
 			break;

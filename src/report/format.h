@@ -3,8 +3,8 @@
  * Numbers for people: three significant digits, a blank, a unit. NaN appends "–", which is also
  * what tables show for unknown. No thousands separators, no locale.
  */
-#ifndef TG_COMMAND_FORMAT_H
-#define TG_COMMAND_FORMAT_H
+#ifndef TG_REPORT_FORMAT_H
+#define TG_REPORT_FORMAT_H
 
 #include "analyze/totals.h"
 #include "base/buf.h"

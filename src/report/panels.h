@@ -3,8 +3,8 @@
  * The panels that there are for a time of a recording: which series each has, in which unit, with
  * which limit.
  */
-#ifndef TG_COMMAND_PANELS_H
-#define TG_COMMAND_PANELS_H
+#ifndef TG_REPORT_PANELS_H
+#define TG_REPORT_PANELS_H
 
 #include "analyze/recording.h"
 #include "base/err.h"

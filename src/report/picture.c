@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "command/picture.h"
+#include "report/picture.h"
 
 #include <errno.h>
 #include <math.h>
 
 #include "analyze/moments.h"
 #include "analyze/together.h"
-#include "command/format.h"
-#include "command/panels.h"
-#include "command/run.h"
+#include "report/format.h"
+#include "report/panels.h"
 
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "command/format.h"
+#include "report/format.h"
 
 #include <math.h>
 

@@ -3,8 +3,8 @@
  * From spans of a recording to a chart: panels, bands, list of cells, headline and table. How it is
  * drawn is render's business.
  */
-#ifndef TG_COMMAND_PICTURE_H
-#define TG_COMMAND_PICTURE_H
+#ifndef TG_REPORT_PICTURE_H
+#define TG_REPORT_PICTURE_H
 
 #include "analyze/recording.h"
 #include "base/err.h"
