@@ -33,6 +33,7 @@ struct front {
 	struct tg_progress progress;
 	pid_t pid;
 	bool ended;
+	bool asked; /* … to wait no longer for what it left */
 	int64_t progress_ns; /* when the next one is due */
 };
 
@@ -134,6 +135,14 @@ static bool is_for_command(const struct signalfd_siginfo *s)
 	return !is_below_us((pid_t)s->ssi_pid);
 }
 
+/* The command has ended, and we are all that is left to be meant; but not by what it left. */
+static bool is_for_us(const struct signalfd_siginfo *s)
+{
+	bool asks = s->ssi_signo == SIGINT || s->ssi_signo == SIGTERM || s->ssi_signo == SIGHUP;
+
+	return asks && (s->ssi_code == SI_KERNEL || !is_below_us((pid_t)s->ssi_pid));
+}
+
 static void take_signals(struct front *f, struct tg_front_result *out)
 {
 	struct signalfd_siginfo s;
@@ -141,7 +150,9 @@ static void take_signals(struct front *f, struct tg_front_result *out)
 	while (read(f->signals.fd, &s, sizeof(s)) == sizeof(s))
 		if (s.ssi_signo == SIGCHLD)
 			look_at_children(f, out);
-		else if (!f->ended && is_for_command(&s))
+		else if (f->ended)
+			f->asked |= is_for_us(&s);
+		else if (is_for_command(&s))
 			kill(f->pid, (int)s.ssi_signo);
 }
 
@@ -206,7 +217,8 @@ static void list_left(struct tg_buf *out)
 static void see_who_is_left(struct front *f, struct tg_front_result *out)
 {
 	wait_for_orphans(f);
-	while (f->o->wait) {
+	f->asked = false; /* what came with the command's end was for the command */
+	while (f->o->wait && !f->asked) {
 		struct pollfd p = { .fd = f->signals.fd, .events = POLLIN };
 		siginfo_t info;
 

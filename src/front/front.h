@@ -22,7 +22,7 @@ struct tg_front_options {
 	const char *folder; /* NULL: the working folder */
 	int64_t interval_ns; /* 0: the default */
 	bool no_args; /* no command line is recorded */
-	bool wait; /* until nothing that it started is left */
+	bool wait; /* until nothing that it started is left, or INT, TERM or HUP comes */
 	int tty; /* where a line of progress goes while that is ours; -1: nowhere */
 	void (*say)(void *ctx, const char *sentence); /* to the user */
 	void *ctx;

@@ -288,6 +288,20 @@ def test_what_is_left(record):
     assert result.stdout == "early\nlate\n" and "still running" not in result.stderr
 
 
+@pytest.mark.parametrize("name", ["INT", "TERM", "HUP"])
+def test_waiting_can_be_ended(record, name):
+    """What is waited for is left alone; the exit status stays the command's."""
+    process = record.start("sh", "-c", "sleep 300 >/dev/null 2>&1 & echo $! $$; exit 7", options=["--wait"],
+                           preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
+    left, command = map(int, process.stdout.readline().split())
+    wait_gone(command)
+    assert process.poll() is None
+    process.send_signal(signal.Signals[f"SIG{name}"])
+    _, err = process.communicate(timeout=LONG)
+    os.kill(left, signal.SIGKILL)
+    assert process.returncode == 7 and f"still running: sleep ({left})" in err
+
+
 def is_recorded(socket):
     """Whether a recorder listens there now."""
     with contextlib.suppress(OSError), contextlib.closing(Socket(AF_UNIX, SOCK_SEQPACKET)) as s:
