@@ -65,7 +65,8 @@ const struct tg_word *tg_word_find(const char *name, enum tg_where where);
 const char *tg_word_values(const char *capitals, size_t len);
 
 #define TG_WHAT_IT_DOES                                                                            \
-	"tachograph records what each cell of a notebook does to the machine, and shows it."
+	"tachograph records what a notebook's cells, or a command, do to the machine, and shows "  \
+	"it."
 
 /* "tachograph" or "%tacho": what stands before a word in that place. */
 const char *tg_word_prefix(enum tg_where where);
