@@ -217,7 +217,6 @@ static void list_left(struct tg_buf *out)
 static void see_who_is_left(struct front *f, struct tg_front_result *out)
 {
 	wait_for_orphans(f);
-	f->asked = false; /* what came with the command's end was for the command */
 	while (f->o->wait && !f->asked) {
 		struct pollfd p = { .fd = f->signals.fd, .events = POLLIN };
 		siginfo_t info;
