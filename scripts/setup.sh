@@ -24,6 +24,7 @@ pc  libzstd                 libzstd-dev
 pc  zlib                    zlib1g-dev
 pc  cairo                   libcairo2-dev
 pc  freetype2               libfreetype-dev
+pc  sqlite3                 libsqlite3-dev
 file /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf  fonts-dejavu-core
 '
 needs_test='

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CSV as RFC 4180 has it, but with bare newlines: one header line, one line a row. */
+#include <errno.h>
+
 #include "base/clock.h"
 #include "export/export.h"
 
@@ -14,9 +16,8 @@ struct csv {
 	int64_t first_ns;
 };
 
-/* Quoted when it has to be. Line breaks cannot be: names come from sysfs, where they are refused.
- */
-static void field(struct tg_buf *out, const char *s)
+/* Quoted when it has to be. */
+void tg_export_csv_field(struct tg_buf *out, const char *s)
 {
 	bool quote = s[strcspn(s, ",\"\r\n")] != '\0';
 
@@ -49,27 +50,27 @@ static void header(struct csv *csv)
 		tg_plain(&name, c->metric->unit, 40);
 		tg_buf_addc(&name, ']');
 		tg_buf_addc(&csv->line, ',');
-		field(&csv->line, name.data);
+		tg_export_csv_field(&csv->line, name.data);
 	}
 	tg_buf_addc(&csv->line, '\n');
 	tg_buf_release(&name);
 }
 
-static int each_row(void *ctx, int64_t utc_ns, const struct tg_span *cell, const int64_t *value)
+static int each_row(void *ctx, const struct tg_export_row *row)
 {
 	struct csv *csv = ctx;
 
 	if (csv->first_ns == TG_MISSING)
-		csv->first_ns = utc_ns;
-	tg_utc_text(&csv->line, utc_ns);
-	tg_buf_addf(&csv->line, ",%.6f,", (double)(utc_ns - csv->first_ns) / 1e9);
-	if (cell && cell->index >= 0)
-		tg_buf_addf(&csv->line, "%lld", (long long)cell->index);
+		csv->first_ns = row->utc_ns;
+	tg_utc_text(&csv->line, row->utc_ns);
+	tg_buf_addf(&csv->line, ",%.6f,", (double)(row->utc_ns - csv->first_ns) / 1e9);
+	if (row->cell && row->cell->index >= 0)
+		tg_buf_addf(&csv->line, "%lld", (long long)row->cell->index);
 	for (size_t i = 0; i < csv->columns.n; i++) {
 		tg_buf_addc(&csv->line, ',');
-		if (value[i] != TG_MISSING)
+		if (row->value[i] != TG_MISSING)
 			tg_export_value(
-				&csv->line, value[i], csv->columns.column[i]->metric->scale);
+				&csv->line, row->value[i], csv->columns.column[i]->metric->scale);
 	}
 	tg_buf_addc(&csv->line, '\n');
 	return csv->line.len >= FLUSH_BYTES ? tg_export_flush(csv->e, &csv->line) : 0;
@@ -80,14 +81,50 @@ int tg_export_csv(const struct tg_export *e, struct tg_err *err)
 	struct csv csv = { .e = e, .line = TG_BUF_INIT, .first_ns = TG_MISSING };
 	int rc;
 
-	tg_export_columns_of(e->recording, &csv.columns);
+	if (tg_export_chosen(e, &csv.columns, err) < 0)
+		return -ENOENT;
 	header(&csv);
 	rc = tg_export_rows(e, &csv.columns, each_row, &csv);
 	if (rc >= 0)
 		rc = tg_export_flush(e, &csv.line);
 	tg_buf_release(&csv.line);
 	free(csv.columns.column);
-	return rc < 0 ? tg_err_set(
-				err, rc, "Cannot export %s: %s", e->recording->path, strerror(-rc))
-		      : 0;
+	return tg_export_failed(e, rc, err);
+}
+
+/* ---- objects ---- */
+
+static int each_object(void *ctx, size_t i, const struct tg_buf *json, const struct tg_json *object)
+{
+	struct csv *csv = ctx;
+	struct tg_buf cell = TG_BUF_INIT;
+	const char *key = NULL;
+
+	(void)json;
+	while (i == 0 && (key = tg_json_next_key(object, key))) {
+		tg_buf_adds(&csv->line, key == tg_json_next_key(object, NULL) ? "" : ",");
+		tg_export_csv_field(&csv->line, key);
+	}
+	if (i == 0)
+		tg_buf_addc(&csv->line, '\n');
+	while ((key = tg_json_next_key(object, key))) {
+		tg_buf_clear(&cell);
+		tg_export_cell(tg_json_get(object, key), &cell);
+		tg_buf_adds(&csv->line, key == tg_json_next_key(object, NULL) ? "" : ",");
+		tg_export_csv_field(&csv->line, cell.data);
+	}
+	tg_buf_addc(&csv->line, '\n');
+	tg_buf_release(&cell);
+	return csv->line.len >= FLUSH_BYTES ? tg_export_flush(csv->e, &csv->line) : 0;
+}
+
+int tg_export_csv_of(const struct tg_export *e, enum tg_export_what what, struct tg_err *err)
+{
+	struct csv csv = { .e = e, .line = TG_BUF_INIT };
+	int rc = tg_export_objects(e, what, each_object, &csv);
+
+	if (rc >= 0)
+		rc = tg_export_flush(e, &csv.line);
+	tg_buf_release(&csv.line);
+	return tg_export_failed(e, rc, err);
 }

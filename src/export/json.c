@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "analyze/disks.h"
+#include "analyze/lives.h"
 #include "analyze/series.h"
 #include "analyze/totals.h"
 #include "base/clock.h"
@@ -103,31 +104,33 @@ int tg_export_span(
 	tg_jw_key(w, "start");
 	seconds(w, span->begin_utc_ns);
 	span_totals(&totals, w);
-	if (code && !e->no_code && span->code)
-		tg_jw_kstr(w, "code", span->code);
+	if (code && !e->no_code)
+		tg_jw_kstr(w, "code", span->code); /* or null */
 	tg_jw_end_object(w);
 	return 0;
+}
+
+static void event(const struct tg_moment *m, struct tg_jw *w)
+{
+	tg_jw_begin_object(w);
+	tg_jw_key(w, "time");
+	seconds(w, m->utc_ns);
+	tg_jw_kstr(w, "what", m->what);
+	tg_jw_key(w, "event");
+	tg_jw_raw(w, m->json, strlen(m->json));
+	tg_jw_end_object(w);
 }
 
 void tg_export_events(const struct tg_recording *r, struct tg_jw *w)
 {
 	tg_jw_begin_array(w);
-	for (size_t i = 0; i < r->n_moments; i++) {
-		const struct tg_moment *m = &r->moment[i];
-
-		tg_jw_begin_object(w);
-		tg_jw_key(w, "time");
-		seconds(w, m->utc_ns);
-		tg_jw_kstr(w, "what", m->what);
-		tg_jw_key(w, "event");
-		tg_jw_raw(w, m->json, strlen(m->json));
-		tg_jw_end_object(w);
-	}
+	for (size_t i = 0; i < r->n_moments; i++)
+		event(&r->moment[i], w);
 	tg_jw_end_array(w);
 }
 
 /* "file", "machine" and "spans", which both objects begin with. */
-static int head(const struct tg_export *e, bool code, struct tg_jw *w)
+int tg_export_head(const struct tg_export *e, bool code, struct tg_jw *w)
 {
 	tg_jw_kstr(w, "file", e->recording->path);
 	tg_jw_key(w, "machine");
@@ -263,7 +266,7 @@ int tg_export_summary(const struct tg_export *e, struct tg_err *err)
 
 	tg_jw_init(&w, &out);
 	tg_jw_begin_object(&w);
-	rc = head(e, false, &w);
+	rc = tg_export_head(e, false, &w);
 	if (rc == 0) {
 		tg_jw_key(&w, "series");
 		tg_jw_begin_object(&w);
@@ -289,39 +292,66 @@ int tg_export_summary(const struct tg_export *e, struct tg_err *err)
 
 /* ---- export -o x.json ---- */
 
-static void processes(const struct tg_export *e, struct tg_jw *w)
+/* "key": value, or null. */
+static void number(struct tg_jw *w, const char *key, int64_t v)
 {
-	const struct tg_recording *r = e->recording;
+	tg_jw_key(w, key);
+	if (v == TG_MISSING)
+		tg_jw_null(w);
+	else
+		tg_jw_int(w, v);
+}
 
+static void process(
+	const struct tg_export *e, size_t i, const struct tg_life_use *use, struct tg_jw *w)
+{
+	const struct tg_life *life = &e->recording->life[i];
+	const struct tg_span_session *s = tg_recording_session(e->recording, life->session);
+
+	tg_jw_begin_object(w);
+	tg_jw_kint(w, "pid", life->pid);
+	tg_jw_kstr(w, "comm", life->comm);
+	if (!e->no_args)
+		tg_jw_kstr(w, "args", life->args);
+	tg_jw_key(w, "first_seen");
+	seconds(w, tg_session_utc(s, life->birth_ns));
+	tg_jw_key(w, "gone");
+	if (life->death_ns == INT64_MAX)
+		tg_jw_null(w);
+	else
+		seconds(w, tg_session_utc(s, life->death_ns));
+	tg_jw_key(w, "cpu_s");
+	tg_jw_fixed(w, use->cpu_ns == TG_MISSING ? NAN : (double)use->cpu_ns / 1e9, 6);
+	number(w, "rss_peak_bytes", use->rss_peak_bytes);
+	number(w, "vms_peak_bytes", use->vms_peak_bytes);
+	number(w, "read_bytes", use->read_bytes);
+	number(w, "write_bytes", use->write_bytes);
+	number(w, "threads_max", use->threads_max);
+	tg_jw_end_object(w);
+}
+
+static void processes(const struct tg_export *e, const struct tg_life_use *use, struct tg_jw *w)
+{
 	tg_jw_begin_array(w);
-	for (size_t i = 0; i < r->n_lives; i++) {
-		const struct tg_life *life = &r->life[i];
-		const struct tg_span_session *s = tg_recording_session(r, life->session);
-
-		tg_jw_begin_object(w);
-		tg_jw_kint(w, "pid", life->pid);
-		tg_jw_kstr(w, "comm", life->comm);
-		if (!e->no_args)
-			tg_jw_kstr(w, "args", life->args);
-		tg_jw_key(w, "first_seen");
-		seconds(w, tg_session_utc(s, life->birth_ns));
-		tg_jw_key(w, "gone");
-		if (life->death_ns == INT64_MAX)
-			tg_jw_null(w);
-		else
-			seconds(w, tg_session_utc(s, life->death_ns));
-		tg_jw_key(w, "cpu_s");
-		tg_jw_fixed(w, life->cpu_ns == TG_MISSING ? NAN : (double)life->cpu_ns / 1e9, 6);
-		tg_jw_end_object(w);
-	}
+	for (size_t i = 0; i < e->recording->n_lives; i++)
+		process(e, i, &use[i], w);
 	tg_jw_end_array(w);
+}
+
+/* Its members without the object around them. */
+static void column(const struct tg_column *c, struct tg_jw *w)
+{
+	static const char *const scope[] = { "job", "node", "self" };
+	const struct tg_metric *m = c->metric;
+
+	tg_jw_kstr(w, "unit", m->unit);
+	tg_jw_kstr(w, "kind", m->kind == TG_COUNTER ? "counter" : "gauge");
+	tg_jw_kstr(w, "of", (size_t)m->scope < 3 ? scope[m->scope] : NULL);
 }
 
 static void columns_out(
 	const struct tg_recording *r, const struct tg_export_columns *columns, struct tg_jw *w)
 {
-	static const char *const scope[] = { "job", "node", "self" };
-
 	tg_jw_begin_array(w);
 	for (size_t i = 0; i < columns->n; i++) {
 		const struct tg_metric *m = columns->column[i]->metric;
@@ -331,13 +361,110 @@ static void columns_out(
 		tg_jw_kstr(w, "instance", columns->column[i]->instance);
 		if (!strncmp(m->name, "disk.", 5))
 			tg_disk_put_mounts(r, columns->column[i]->instance, w);
-		tg_jw_kstr(w, "unit", m->unit);
-		tg_jw_kstr(w, "kind", m->kind == TG_COUNTER ? "counter" : "gauge");
-		tg_jw_kstr(w, "of", (size_t)m->scope < 3 ? scope[m->scope] : NULL);
+		column(columns->column[i], w);
 		tg_jw_end_object(w);
 	}
 	tg_jw_end_array(w);
 }
+
+static void metric(const struct tg_column *c, struct tg_jw *w)
+{
+	tg_jw_begin_object(w);
+	tg_jw_kstr(w, "metric", c->metric->name);
+	tg_jw_kstr(w, "instance", c->instance);
+	column(c, w);
+	tg_jw_kint(w, "scale", c->metric->scale);
+	tg_jw_kstr(w, "help", c->metric->help);
+	tg_jw_end_object(w);
+}
+
+/* ---- one object after the other ---- */
+
+const char *tg_export_name(enum tg_export_what what)
+{
+	static const char *const name[] = { "spans", "processes", "events", "metrics" };
+
+	return name[what];
+}
+
+struct objects {
+	const struct tg_export *e;
+	struct tg_export_columns columns;
+	struct tg_life_use *use;
+	size_t n;
+};
+
+static int objects_open(struct objects *o, enum tg_export_what what)
+{
+	const struct tg_recording *r = o->e->recording;
+	const size_t n[] = { o->e->n_spans, r->n_lives, r->n_moments };
+
+	if (what == TG_EXPORT_METRICS) {
+		int rc = tg_export_chosen(o->e, &o->columns, NULL);
+
+		o->n = o->columns.n;
+		return rc;
+	}
+	o->n = n[what];
+	return what == TG_EXPORT_PROCESSES ? tg_lives_use(o->e->recording, &o->use) : 0;
+}
+
+static int put_object(const struct objects *o, enum tg_export_what what, size_t i, struct tg_jw *w)
+{
+	if (what == TG_EXPORT_SPANS)
+		return tg_export_span(o->e, o->e->span[i], true, w);
+	if (what == TG_EXPORT_PROCESSES)
+		process(o->e, i, &o->use[i], w);
+	else if (what == TG_EXPORT_EVENTS)
+		event(&o->e->recording->moment[i], w);
+	else
+		metric(o->columns.column[i], w);
+	return 0;
+}
+
+int tg_export_objects(const struct tg_export *e, enum tg_export_what what,
+	int (*each)(void *ctx, size_t i, const struct tg_buf *json, const struct tg_json *object),
+	void *ctx)
+{
+	struct objects o = { .e = e };
+	struct tg_buf text = TG_BUF_INIT;
+	int rc = objects_open(&o, what);
+
+	for (size_t i = 0; i < o.n && rc == 0; i++) {
+		struct tg_json *object;
+		struct tg_jw w;
+
+		tg_buf_clear(&text);
+		tg_jw_init(&w, &text);
+		rc = put_object(&o, what, i, &w);
+		if (rc < 0)
+			break;
+		object = tg_json_parse(text.data, text.len, NULL);
+		rc = object ? each(ctx, i, &text, object) : -EBADMSG;
+		tg_json_free(object);
+	}
+	tg_buf_release(&text);
+	free(o.columns.column);
+	free(o.use);
+	return rc;
+}
+
+void tg_export_cell(const struct tg_json *v, struct tg_buf *out)
+{
+	const char *s = tg_json_str(v, NULL);
+	struct tg_jw w;
+
+	if (s) {
+		tg_buf_adds(out, s);
+	} else if (tg_json_int(v, INT64_MIN) == INT64_MIN && !isnan(tg_json_num(v, NAN))) {
+		tg_jw_init(&w, out);
+		tg_jw_num(&w, tg_json_num(v, NAN)); /* the fewest digits that read back */
+	} else if (v && !tg_json_is_null(v)) {
+		tg_json_dump(v, out);
+	}
+}
+
+/* ---- rows ---- */
 
 struct rows {
 	const struct tg_export *e;
@@ -346,25 +473,26 @@ struct rows {
 	bool some;
 };
 
-static int each_row(void *ctx, int64_t utc_ns, const struct tg_span *cell, const int64_t *value)
+static int each_row(void *ctx, const struct tg_export_row *row)
 {
 	struct rows *rows = ctx;
 	struct tg_buf *out = rows->out;
 
 	tg_buf_adds(out, rows->some ? ",\n[\"" : "\n[\"");
 	rows->some = true;
-	tg_utc_text(out, utc_ns);
+	tg_utc_text(out, row->utc_ns);
 	tg_buf_adds(out, "\",");
-	if (cell && cell->index >= 0)
-		tg_buf_addf(out, "%lld", (long long)cell->index);
+	if (row->cell && row->cell->index >= 0)
+		tg_buf_addf(out, "%lld", (long long)row->cell->index);
 	else
 		tg_buf_adds(out, "null");
 	for (size_t i = 0; i < rows->columns->n; i++) {
 		tg_buf_addc(out, ',');
-		if (value[i] == TG_MISSING)
+		if (row->value[i] == TG_MISSING)
 			tg_buf_adds(out, "null");
 		else
-			tg_export_value(out, value[i], rows->columns->column[i]->metric->scale);
+			tg_export_value(
+				out, row->value[i], rows->columns->column[i]->metric->scale);
 	}
 	tg_buf_addc(out, ']');
 	return out->len >= FLUSH_BYTES ? tg_export_flush(rows->e, out) : 0;
@@ -375,18 +503,22 @@ int tg_export_json(const struct tg_export *e, struct tg_err *err)
 	struct tg_buf out = TG_BUF_INIT;
 	struct tg_export_columns columns;
 	struct rows rows = { e, &columns, &out, false };
+	struct tg_life_use *use = NULL;
 	struct tg_jw w;
 	int rc;
 
-	tg_export_columns_of(e->recording, &columns);
+	if (tg_export_chosen(e, &columns, err) < 0)
+		return -ENOENT;
 	tg_jw_init(&w, &out);
 	tg_jw_begin_object(&w);
-	rc = head(e, true, &w);
+	rc = tg_export_head(e, true, &w);
+	if (rc == 0)
+		rc = tg_lives_use(e->recording, &use);
 	if (rc == 0) {
 		tg_jw_key(&w, "events");
 		tg_export_events(e->recording, &w);
 		tg_jw_key(&w, "processes");
-		processes(e, &w);
+		processes(e, use, &w);
 		tg_jw_kstr(&w, "note",
 			"rows: time (UTC), cell, then one value a column; counters only grow, a "
 			"rate is their difference over the difference of times; null is unknown");
@@ -402,7 +534,6 @@ int tg_export_json(const struct tg_export *e, struct tg_err *err)
 	}
 	tg_buf_release(&out);
 	free(columns.column);
-	return rc < 0 ? tg_err_set(
-				err, rc, "Cannot export %s: %s", e->recording->path, strerror(-rc))
-		      : 0;
+	free(use);
+	return tg_export_failed(e, rc, err);
 }

@@ -32,6 +32,65 @@ void tg_export_columns_of(const struct tg_recording *r, struct tg_export_columns
 	}
 }
 
+/* Whether `list` (names with commas) has `name`. */
+static bool listed(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; list; list = strchr(list, ',')) {
+		list += *list == ',';
+		if (!strncmp(list, name, len) && (list[len] == ',' || !list[len]))
+			return true;
+	}
+	return false;
+}
+
+/* Each name of the list is of some column. */
+static int check_listed(
+	const struct tg_export *e, const struct tg_export_columns *c, struct tg_err *err)
+{
+	int rc = 0;
+
+	for (const char *at = e->metrics; rc == 0 && *at;
+		at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
+		char *name = tg_xmemdup0(at, strcspn(at, ","));
+		bool known = false;
+
+		for (size_t i = 0; i < c->n && !known; i++)
+			known = !strcmp(c->column[i]->metric->name, name);
+		if (!known)
+			rc = tg_err_set(err, -ENOENT,
+				"There is no metric \"%.60s\" in this recording", name);
+		free(name);
+	}
+	return rc;
+}
+
+int tg_export_chosen(const struct tg_export *e, struct tg_export_columns *out, struct tg_err *err)
+{
+	size_t n = 0;
+
+	tg_export_columns_of(e->recording, out);
+	if (!e->metrics)
+		return 0;
+	if (strcmp(e->metrics, "none") != 0 && check_listed(e, out, err) < 0) {
+		free(out->column);
+		return -ENOENT;
+	}
+	for (size_t i = 0; i < out->n; i++)
+		if (listed(e->metrics, out->column[i]->metric->name))
+			out->column[n++] = out->column[i];
+	out->n = n;
+	return 0;
+}
+
+int tg_export_failed(const struct tg_export *e, int rc, struct tg_err *err)
+{
+	return rc < 0 ? tg_err_set(
+				err, rc, "Cannot export %s: %s", e->recording->path, strerror(-rc))
+		      : 0;
+}
+
 int tg_export_flush(const struct tg_export *e, struct tg_buf *b)
 {
 	int r = b->len ? e->sink.write(e->sink.ctx, b->data, b->len) : 0;
@@ -222,7 +281,7 @@ static int64_t next_covered(struct sweep *s, int64_t t_ns)
 struct visit {
 	const struct tg_export *e;
 	const struct tg_span_session *session;
-	int (*each)(void *ctx, int64_t utc_ns, const struct tg_span *cell, const int64_t *value);
+	int (*each)(void *ctx, const struct tg_export_row *row);
 	void *ctx;
 	struct sweep sweep;
 };
@@ -244,8 +303,9 @@ static int hand_over(struct visit *v, struct window *w)
 		}
 		sweep_to(&v->sweep, row->t_ns);
 		if (v->e->whole || v->sweep.end_ns >= row->t_ns)
-			rc = v->each(v->ctx, tg_session_utc(v->session, row->t_ns),
-				cell_now(&v->sweep), row->value);
+			rc = v->each(v->ctx,
+				&(struct tg_export_row){ tg_session_utc(v->session, row->t_ns),
+					v->session->number, cell_now(&v->sweep), row->value });
 	}
 	for (size_t i = 0; i < w->n; i++)
 		free(w->row[i].value);
@@ -313,8 +373,7 @@ static int export_session(struct visit *v, const struct tg_export_columns *colum
 }
 
 int tg_export_rows(const struct tg_export *e, const struct tg_export_columns *columns,
-	int (*each)(void *ctx, int64_t utc_ns, const struct tg_span *cell, const int64_t *value),
-	void *ctx)
+	int (*each)(void *ctx, const struct tg_export_row *row), void *ctx)
 {
 	int rc = 0;
 

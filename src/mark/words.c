@@ -35,12 +35,19 @@ static const struct tg_word table[TG_WORDS] = {
 	},
 	[TG_WORD_EXPORT] = {
 		.name = "export",
-		.usage = "[F] -o x.csv|x.json|- [--format csv|json] [--span SEL] [--no-code] "
-			 "[--no-args]",
+		.usage = "[F] -o x.csv|x.json|x.sqlite|x.parquet|x.prom|FOLDER/|- [--format "
+			 "FORMAT] [--span SEL] [--metric NAMES] [--extended] [--raw-numbers] "
+			 "[--no-code] [--no-args]",
 		.help = "the samples for other programs, with units and times",
 		.more = "CSV has a line a sample: time (UTC), seconds, cell, then name[unit] "
 			"columns.\n"
-			"JSON has the spans with their sums, events and processes besides.\n"
+			"JSON and SQLite have the spans with their sums, events and processes "
+			"besides;\n"
+			"a folder gets a CSV file of each. Parquet is written by pyarrow. .prom is\n"
+			"OpenMetrics. FORMAT is one of csv, json, sqlite, parquet, folder, raw,\n"
+			"openmetrics, and snakemake (--extended: more columns) or nextflow\n"
+			"(--raw-numbers: bytes, ms): a line a stage, as those write them.\n"
+			"--metric chooses what is exported: names with commas, or none.\n"
 			"Counters are exported as they were read: they only grow, and a rate is a\n"
 			"difference over a difference of times. Unknown is empty, or "
 			"null.\n" WITHOUT "\n" SPANS,
@@ -108,6 +115,7 @@ const char *tg_word_values(const char *capitals, size_t len)
 	static const char *const values[][2] = {
 		{ "SEL", "last|all|name=|kind=" },
 		{ "LIST", TG_PANEL_NAMES("|") },
+		{ "FORMAT", "csv|json|sqlite|parquet|folder|openmetrics|snakemake|nextflow|raw" },
 		{ "WORD", "show|chart|export|verify|mark|set|list|help" },
 	};
 

@@ -117,6 +117,13 @@ static void test_golden(void)
 		{ "show run.tacho --json", "show.json" },
 		{ "export run.tacho -o -", "export.csv" },
 		{ "export run.tacho -o - --format json", "export.json" },
+		{ "export run.tacho -o - --format openmetrics --metric "
+		  "core.busy_ns,tree.rss_bytes",
+			"export.prom" },
+		{ "export run.tacho -o - --format snakemake --extended", "export.benchmark.tsv" },
+		{ "export run.tacho -o - --format nextflow", "export.trace.txt" },
+		{ "export run.tacho -o - --format nextflow --raw-numbers --span kind=*",
+			"export.trace-raw.txt" },
 		{ "verify run.tacho", "verify.txt" },
 		{ "help", "help.txt" },
 	};
@@ -249,6 +256,118 @@ static void test_no_code(void)
 	unlink(run_path("named.tacho"));
 }
 
+/* The text of a file in the test's folder; caller releases. */
+static struct tg_buf content(const char *name)
+{
+	struct tg_buf b = TG_BUF_INIT;
+
+	T_OK(tg_file_read(AT_FDCWD, run_path(name), 64 << 20, &b, NULL) >= 0);
+	return b;
+}
+
+static bool contains(const struct tg_buf *b, const char *text)
+{
+	return memmem(b->data, b->len, text, strlen(text)) != NULL;
+}
+
+/* What is left out is in no format, and is there when nothing is said. */
+static void test_secrets(void)
+{
+	static const char *const call[][3] = {
+		{ "csv", "x.csv", "" }, { "json", "x.json", "ca" }, { "raw", "x.raw", "ca" },
+		{ "openmetrics", "x.prom", "" }, { "snakemake", "x.tsv", "" },
+		{ "nextflow", "x.txt", "" },
+		{ "sqlite", "x.sqlite", "ca" }, /* where it was built in */
+	};
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(call); i++) {
+		for (int hidden = 0; hidden < 2; hidden++) {
+			struct tg_buf line = TG_BUF_INIT, got;
+			struct capture c;
+
+			tg_buf_addf(&line, "export run.tacho -o %s --format %s %s", call[i][1],
+				call[i][0], hidden ? "--no-code --no-args" : "");
+			c = run(line.data);
+			tg_buf_release(&line);
+			if (strstr(c.err.text, "without SQLite")) {
+				T_SKIP("sqlite", c.err.text);
+				release(&c);
+				continue;
+			}
+			T_EQ_I(c.result, TG_WORD_OK);
+			got = content(call[i][1]);
+			T_OK(got.len > 100);
+			T_EQ_I(contains(&got, "import numpy"),
+				!hidden && strchr(call[i][2], 'c') != NULL);
+			T_EQ_I(contains(&got, "-m ipykernel"),
+				!hidden && strchr(call[i][2], 'a') != NULL);
+			tg_buf_release(&got);
+			release(&c);
+			unlink(run_path(call[i][1]));
+		}
+	}
+}
+
+/* A CSV file a table. */
+static void test_folder(void)
+{
+	static const char *const want[][2] = {
+		{ "tables/samples.csv", "time[UTC],t[s],cell,tree.cpu_ns[ns]," },
+		{ "tables/spans.csv", "\n1,cell,,,ok,,1767225605,0.003," },
+		{ "tables/processes.csv", "\n4711,python3,python3 -m ipykernel,1767225600.02,,,"
+					  "7600000000,,,,\n" },
+		{ "tables/events.csv", "\n1767225608,mark,\"{\"\"ev\"\":\"\"mark\"\"," },
+		{ "tables/metrics.csv",
+			"\ncore.busy_ns,cpu3,ns,counter,node,0,busy time of a CPU\n" },
+	};
+
+	for (int again = 0; again < 2; again++) { /* it is made, and may be there */
+		struct capture c =
+			run(again ? "export run.tacho -o tables" : "export run.tacho -o tables/");
+
+		T_EQ_I(c.result, TG_WORD_OK);
+		for (size_t i = 0; i < TG_ARRAY_SIZE(want); i++) {
+			struct tg_buf got = content(want[i][0]);
+
+			if (!T_OK(contains(&got, want[i][1])))
+				fprintf(stderr, "# %s: %s\n", want[i][0], got.data);
+			if (again)
+				T_EQ_I(unlink(run_path(want[i][0])), 0);
+			tg_buf_release(&got);
+		}
+		release(&c);
+	}
+	T_EQ_I(rmdir(run_path("tables")), 0);
+}
+
+/* Numbers of the machine: the header's line, one block, its missing bits, the end. */
+static void test_raw(void)
+{
+	struct capture c = run("export run.tacho -o raw.bin --format raw --metric node.cpu_busy_ns,"
+			       "tree.cpu_ns");
+	struct tg_buf got = content("raw.bin");
+	const char *at = memchr(got.data, '\n', got.len);
+	int64_t n = 0, first = 0, missing = 0, end = -1;
+
+	T_EQ_I(c.result, TG_WORD_OK);
+	T_OK(at && contains(&got, "{\"raw\":1,\"columns\":[{\"metric\":\"time_ns\","));
+	memcpy(&n, ++at, 8);
+	T_OK(n > 60 && n < 80);
+	memcpy(&first, at + 8, 8);
+	T_EQ_I(first, RUN_REAL + 20 * TG_NS_PER_MS);
+	at += 8 + 4 * (8 * n + (n + 7) / 8) + 8 * n; /* rows at edges have none of the machine */
+	for (int64_t i = 0; i < n; i++)
+		missing += at[i / 8] >> i % 8 & 1;
+	T_EQ_I(missing, 6);
+	at += (n + 7) / 8;
+	memcpy(&end, at, 8);
+	T_EQ_I(end, 0);
+	T_OK(at + 8 == got.data + got.len);
+	tg_buf_release(&got);
+	release(&c);
+	unlink(run_path("raw.bin"));
+}
+
 static void fails(const char *line, int result, const char *sentence)
 {
 	struct capture c = run(line);
@@ -271,9 +390,17 @@ static void test_bad_use(void)
 		"This selects none of the 3 cells; they count from 0");
 	fails("show run.tacho --span", TG_WORD_USAGE, "--span needs a value");
 	fails("chart run.tacho -o", TG_WORD_USAGE, "-o needs a value");
-	fails("export run.tacho -o x.csv --format xml", TG_WORD_USAGE, "--format is csv or json");
+	fails("export run.tacho -o x.csv --format xml", TG_WORD_USAGE,
+		"--format is csv, json, raw, openmetrics, snakemake, nextflow, sqlite, parquet or "
+		"folder");
+	fails("export run.tacho -o x.csv --metric tree.cpu_ns,tree.x", TG_WORD_FAILED,
+		"There is no metric \"tree.x\" in this recording");
+	fails("export run.tacho -o - --format sqlite", TG_WORD_USAGE,
+		"sqlite is written to a file of a name: say -o NAME");
 	fails("export run.tacho --format csv", TG_WORD_USAGE,
-		"Where to? Say -o with a name that ends in .csv or .json, or -o - for the screen");
+		"Where to? Say -o with a name that ends in .csv, .json, .sqlite, .parquet, .prom "
+		"or /, "
+		"or -o - for the screen");
 	fails("show last", TG_WORD_USAGE, "There is no file last; spans are chosen by --span last");
 	fails("chart 2:5 -o x.svg", TG_WORD_USAGE,
 		"There is no file 2:5; spans are chosen by --span 2:5");
@@ -1183,6 +1310,9 @@ int main(void)
 	test_json_members();
 	test_csv_agrees();
 	test_no_code();
+	test_secrets();
+	test_folder();
+	test_raw();
 	test_bad_use();
 	test_separate();
 	test_damage();

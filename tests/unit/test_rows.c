@@ -58,7 +58,7 @@ static bool holds(const struct tg_span *s, int64_t utc_ns)
 	return s->begin_utc_ns <= utc_ns && s->end_utc_ns + EDGE >= utc_ns;
 }
 
-static int each_row(void *ctx, int64_t utc_ns, const struct tg_span *cell, const int64_t *value)
+static int each_row(void *ctx, const struct tg_export_row *row)
 {
 	struct seen *seen = ctx;
 	const struct tg_span *best = NULL;
@@ -67,15 +67,16 @@ static int each_row(void *ctx, int64_t utc_ns, const struct tg_span *cell, const
 	for (size_t i = 0; i < seen->e->n_spans; i++) {
 		const struct tg_span *s = seen->e->span[i];
 
-		if (!holds(s, utc_ns))
+		if (!holds(s, row->utc_ns))
 			continue;
 		covered = true;
 		if (strcmp(s->kind, "task") != 0 &&
 			(!best || s->begin_utc_ns >= best->begin_utc_ns))
 			best = s;
 	}
-	seen->wrong += cell != best || !covered || utc_ns <= seen->last_ns || *value == TG_MISSING;
-	seen->last_ns = utc_ns;
+	seen->wrong += row->cell != best || !covered || row->utc_ns <= seen->last_ns ||
+		       *row->value == TG_MISSING;
+	seen->last_ns = row->utc_ns;
 	seen->n++;
 	return 0;
 }

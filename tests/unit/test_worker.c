@@ -473,8 +473,8 @@ static void test_tacho(void)
 	complains("%tacho mark x y", "Behind the name of a mark come KEY=VALUE pairs\n");
 	complains("%tacho mark x", "Nothing is recorded now\n");
 	complains("%tacho export",
-		"Where to? Say -o with a name that ends in .csv or .json, or -o - "
-		"for the screen\n");
+		"Where to? Say -o with a name that ends in .csv, .json, .sqlite, .parquet, "
+		".prom or /, or -o - for the screen\n");
 	/* below our lines is the user's code, and what its kernel makes of it */
 	prints("%tacho set report=line\n%matplotlib inline\n%tacho nix",
 		"report line, as before\n");

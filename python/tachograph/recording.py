@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`tachograph.open(FILE)`: what is in a recording, as tables.
+
+The executable reads the file; here is no second reader. Tables are pandas DataFrames where pandas
+is installed, else lists of dicts, one a row. Unknown is NaN or NaT in a DataFrame (None in a column
+of texts), and None in a list; it is never 0.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from typing import Any, BinaryIO, Union
+
+from . import _exe, _raw
+
+__all__ = ["Recording", "RecordingError", "open"]
+
+_RATE_MIN_NS = 20_000_000  # clocks of processes move in ticks: no rate is taken over less
+_TIMES = ("start", "time", "first_seen", "gone")  # epoch seconds
+
+Rows = list[dict[str, Any]]
+Table = Union[Rows, "pandas.DataFrame"]  # noqa: F821 - pandas is optional
+
+
+class RecordingError(Exception):
+    """There is no such file, it is no recording, or the executable is missing: one sentence."""
+
+
+def open(file: str | os.PathLike[str], *, code: bool = True) -> Recording:  # noqa: A001
+    """Open a recording (*.tacho), also one that is still being written: as it is at this moment.
+
+    `code=False` leaves out the source of cells. Raises RecordingError.
+    """
+    return Recording(file, code=code)
+
+
+class Recording:
+    """A recording. Made by `open`; its tables are read once and kept.
+
+    machine    dict: host, cpus, memory_bytes, … as `export` has it
+    spans      a row a cell, stage, run, task, … with what it cost: kind, name, status, start,
+               wall_s, cpu_s, cores_mean, rss_peak_bytes, read_bytes, … (units are in the names)
+    processes  a row a process: pid, comm, args, first_seen, gone, cpu_s, rss_peak_bytes,
+               vms_peak_bytes, read_bytes, write_bytes, threads_max
+    events     a row a mark, limit, note, …: time, what, event (a dict)
+    metrics    a row a metric and instance that was sampled: metric, instance, unit, kind
+               ("counter" or "gauge"), of ("job", "node", "self"), scale, help
+    """
+
+    def __init__(self, file: str | os.PathLike[str], *, code: bool = True) -> None:
+        self.file = os.fspath(file)
+        self._options = [] if code else ["--no-code"]
+        self._header, _ = self._read("none", None)
+        self.machine: dict[str, Any] = self._header["machine"] or {}
+
+    def __repr__(self) -> str:
+        return f"<tachograph.Recording {self.file}: {len(self._header['spans'])} spans>"
+
+    @property
+    def spans(self) -> Table:
+        return _table(self._header["spans"])
+
+    @property
+    def processes(self) -> Table:
+        return _table(self._header["processes"])
+
+    @property
+    def events(self) -> Table:
+        return _table(self._header["events"])
+
+    @property
+    def metrics(self) -> Table:
+        return _table(self._header["metrics"])
+
+    def series(self, metric: str, instance: str | None = None,
+               span: int | str | None = None) -> Table:
+        """The samples of one metric: time, instance, value, and of counters rate.
+
+        value is in the unit that `metrics` names. rate is the increase a second since the sample
+        before; of CPU time (unit ns) it is in cores. It is unknown for the first sample, after a
+        counter began anew, and for samples less than 20 ms after another, which count with the
+        next. `instance` is one disk, core, GPU, …; without it all of them come, one after the
+        other. `span` chooses as the command line does: 3, "2:5", "last", "name=align*",
+        "kind=stage". KeyError for a metric or instance that is not there.
+        """
+        known = [m for m in self._header["metrics"]
+                 if m["metric"] == metric and instance in (None, m["instance"])]
+        if not known:
+            raise KeyError(f"no metric {metric!r}" if instance is None else
+                           f"no metric {metric!r} of {instance!r}")
+        header, blocks = self._read(metric, span)
+        rows: Rows = []
+        for at, column in enumerate(header["columns"][3:], 3):
+            if instance in (None, column["instance"]):
+                rows += _series_of(column, at, blocks)
+        return _table(rows, ["time", "instance", "value", "rate"]
+                      if known[0]["kind"] == "counter" else ["time", "instance", "value"])
+
+    def arrow(self, metrics: Sequence[str] | None = None) -> "pyarrow.Table":  # noqa: F821
+        """All samples, or those of `metrics`, as a pyarrow.Table: the columns of Parquet files.
+
+        ImportError where there is no pyarrow.
+        """
+        import pyarrow as pa
+
+        from . import parquet
+
+        for name in metrics or ():
+            if all(m["metric"] != name for m in self._header["metrics"]):
+                raise KeyError(f"no metric {name!r}")
+        with self._export(",".join(metrics) if metrics is not None else None, None) as stream:
+            return parquet.table(pa, stream)
+
+    # ---- the executable ----
+
+    def _export(self, metrics: str | None, span: int | str | None) -> _Export:
+        argv = ["export", "-o", "-", "--format", "raw", *self._options]
+        if metrics is not None:
+            argv.append(f"--metric={metrics}")
+        if span is not None:
+            argv.append(f"--span={span}")
+        return _Export([*argv, "--", self.file])
+
+    def _read(self, metrics: str, span: int | str | None) -> tuple[dict[str, Any], list]:
+        with self._export(metrics, span) as stream:
+            header = _raw.read_header(stream)
+            return header, list(_raw.read_blocks(stream, len(header["columns"])))
+
+
+class _Export:
+    """The executable's output; who ends early has its sentence raised."""
+
+    def __init__(self, argv: list[str]) -> None:
+        exe = _exe.find()
+        if exe is None:
+            raise RecordingError("the executable `tachograph` is not installed")
+        self._process = subprocess.Popen([exe, *argv], stdin=subprocess.DEVNULL,
+                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def __enter__(self) -> BinaryIO:
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        _, said = self._process.communicate()
+        if self._process.returncode or isinstance(error, EOFError):
+            lines = said.decode(errors="replace").strip().splitlines() or ["the export ended early"]
+            raise RecordingError(lines[-1].removeprefix("tachograph: ")) from None
+
+
+def _series_of(column: dict[str, Any], at: int, blocks: list) -> Rows:
+    factor = 10.0 ** column["scale"] if column["scale"] else 1
+    per_second = factor * (1 if column["unit"] == "ns" else 1e9)  # differences are over ns
+    counter = column["kind"] == "counter"
+    rows: Rows = []
+    then_ns = then = run = None
+    for block in blocks:
+        times, sessions = block[0][0], block[1][0]
+        for i, value in enumerate(_raw.values_of(*block[at])):
+            if value is None:
+                continue
+            row = {"time": times[i] / 1e9, "instance": column["instance"], "value": value * factor}
+            if counter:
+                row["rate"] = None
+                if then is None or sessions[i] != run or value < then or times[i] <= then_ns:
+                    then_ns, then, run = times[i], value, sessions[i]
+                elif times[i] - then_ns >= _RATE_MIN_NS:
+                    row["rate"] = (value - then) * per_second / (times[i] - then_ns)
+                    then_ns, then = times[i], value
+            rows.append(row)
+    return rows
+
+
+def _table(rows: Rows, columns: list[str] | None = None) -> Table:
+    try:
+        import pandas
+    except ImportError:
+        return [dict(row) for row in rows]
+    frame = pandas.DataFrame(rows, columns=columns)
+    for name in _TIMES:
+        if name in frame:
+            frame[name] = pandas.to_datetime(
+                (pandas.to_numeric(frame[name]) * 1e9).round().astype("Int64"), utc=True)
+    for name in frame:
+        if frame[name].dtype == object and (name.endswith(("_s", "_bytes", "_pct", "_ops", "_j"))
+                                            or name in ("value", "rate", "index")):
+            frame[name] = pandas.to_numeric(frame[name])
+    return frame

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "command/parquet.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/spawn.h"
+
+#include "base/mem.h"
+
+/* python/tachograph/parquet.py ends so where pyarrow is missing; Python itself where that is. */
+enum { NO_PYARROW = 3, NO_MODULE = 1, NO_ROOM = 4 };
+
+extern char **environ;
+
+/* That of the environment we are installed in, whose packages its user means. */
+static void find_python(char *path, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", path, size - 1);
+	char *slash;
+
+	path[TG_MAX(n, (ssize_t)0)] = '\0';
+	slash = strrchr(path, '/');
+	if (slash && (size_t)(slash - path) + sizeof("/python3") < size) {
+		memcpy(slash, "/python3", sizeof("/python3"));
+		if (access(path, X_OK) == 0)
+			return;
+	}
+	snprintf(path, size, "python3");
+}
+
+static int send_all(void *ctx, const char *data, size_t len)
+{
+	int fd = *(int *)ctx;
+
+	while (len) {
+		/* no signal when the other end is gone */
+		ssize_t n = send(fd, data, len, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		data += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int ended(int status, struct tg_err *err)
+{
+	int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+
+	if (code == 0)
+		return 0;
+	return tg_err_set(err, code == NO_ROOM ? -ENOSPC : -ENOTSUP, "%s",
+		code == NO_PYARROW  ? "Parquet is written by pyarrow, which this Python lacks: "
+				      "pip install pyarrow"
+		: code == NO_ROOM   ? "pyarrow could not write the file"
+		: code == NO_MODULE ? "Parquet is written by a Python that has tachograph and "
+				      "pyarrow: install both into one environment"
+				    : "The Python that writes Parquet died");
+}
+
+int tg_parquet_write(struct tg_export *e, const char *path, struct tg_err *err)
+{
+	char python[PATH_MAX];
+	char *argv[] = { python, (char *)"-m", (char *)"tachograph.parquet", (char *)path, NULL };
+	struct tg_spawn spawn = { .argv = argv, .env = environ, .fd3 = -1 };
+	int pair[2], rc, status = -1;
+	struct tg_sink before = e->sink;
+	pid_t pid;
+
+	find_python(python, sizeof(python));
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return tg_err_set(err, -errno, "Cannot start %s: %s", python, strerror(errno));
+	spawn.fd3 = pair[1];
+	pid = tg_spawn(&spawn, err);
+	close(pair[1]);
+	if (pid < 0) {
+		close(pair[0]);
+		return (int)pid;
+	}
+	e->sink = (struct tg_sink){ send_all, &pair[0] };
+	rc = tg_export_raw(e, err);
+	e->sink = before;
+	close(pair[0]);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	/* who ended early says why; else we do */
+	return rc == 0 || status != 0 ? ended(status, err) : rc;
+}
