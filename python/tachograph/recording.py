@@ -20,6 +20,9 @@ __all__ = ["Recording", "RecordingError", "open"]
 _RATE_MIN_NS = 20_000_000  # clocks of processes move in ticks: no rate is taken over less
 _TIMES = ("start", "time", "first_seen", "gone")  # epoch seconds
 
+_TEXTS = ("kind", "name", "lane", "status", "attrs", "mem_peak_is", "exact", "peak_exact", "verdicts",
+          "code", "comm", "args", "what", "event", "metric", "instance", "unit", "of", "help")
+
 Rows = list[dict[str, Any]]
 Table = Union[Rows, "pandas.DataFrame"]  # noqa: F821 - pandas is optional
 
@@ -179,12 +182,10 @@ def _table(rows: Rows, columns: list[str] | None = None) -> Table:
     except ImportError:
         return [dict(row) for row in rows]
     frame = pandas.DataFrame(rows, columns=columns)
-    for name in _TIMES:
-        if name in frame:
+    for name in frame:
+        if name in _TIMES:
             frame[name] = pandas.to_datetime(
                 (pandas.to_numeric(frame[name]) * 1e9).round().astype("Int64"), utc=True)
-    for name in frame:
-        if frame[name].dtype == object and (name.endswith(("_s", "_bytes", "_pct", "_ops", "_j"))
-                                            or name in ("value", "rate", "index")):
-            frame[name] = pandas.to_numeric(frame[name])
+        elif name not in _TEXTS:
+            frame[name] = pandas.to_numeric(frame[name])  # None in all of it would be an object
     return frame

@@ -126,9 +126,10 @@ static void __attribute__((noreturn)) become(const struct tg_spawn *s, const cha
 		dup2(s->fd3, 3);
 	if (s->ignores_signals)
 		sigaction(SIGINT, &ignore, NULL);
-	else
+	else if (s->signals)
 		put_back(s->signals);
-	sigprocmask(SIG_SETMASK, &s->signals->mask, NULL);
+	if (s->signals)
+		sigprocmask(SIG_SETMASK, &s->signals->mask, NULL);
 	do
 		got = read(go, &c, 1);
 	while (got < 0 && errno == EINTR);

@@ -34,7 +34,7 @@ void tg_signals_close(struct tg_signals *s); /* and put back what was found */
 struct tg_spawn {
 	char *const *argv;
 	char *const *env; /* its PATH is searched */
-	const struct tg_signals *signals;
+	const struct tg_signals *signals; /* NULL: we changed none */
 	int fd3; /* becomes the child's descriptor 3; -1: none */
 	bool ignores_signals; /* those of the group: it is ours, and not the user's */
 	bool outlives_us; /* else it is killed when we die, which is tied to the main thread */

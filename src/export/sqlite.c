@@ -147,8 +147,7 @@ static int create_empty(struct db *d)
 		[TG_EXPORT_SPANS] = "{\"index\":0,\"kind\":0,\"name\":0}",
 		[TG_EXPORT_PROCESSES] = "{\"pid\":0,\"comm\":0}",
 		[TG_EXPORT_EVENTS] = "{\"time\":0,\"what\":0,\"event\":0}",
-		[TG_EXPORT_METRICS] = "{\"metric\":0,\"instance\":0,\"unit\":0,\"kind\":0,\"of\":0,"
-				      "\"scale\":0,\"help\":0}",
+		[TG_EXPORT_METRICS] = "{\"metric\":0,\"instance\":0,\"unit\":0,\"scale\":0}",
 	};
 	struct tg_json *object = tg_json_parse(empty[d->what], strlen(empty[d->what]), NULL);
 	int rc = create(d, object);
