@@ -40,7 +40,7 @@ def open(file: str | os.PathLike[str], *, code: bool = True) -> Recording:  # no
 
 
 class Recording:
-    """A recording. Made by `open`; its tables are read once and kept.
+    """A recording. Made by `open`; a table is read when it is asked for, and kept.
 
     machine    dict: host, cpus, memory_bytes, … as `export` has it
     spans      a row a cell, stage, run, task, … with what it cost: kind, name, status, start,
@@ -55,27 +55,27 @@ class Recording:
     def __init__(self, file: str | os.PathLike[str], *, code: bool = True) -> None:
         self.file = os.fspath(file)
         self._options = [] if code else ["--no-code"]
-        self._header, _ = self._read("none", None)
-        self.machine: dict[str, Any] = self._header["machine"] or {}
+        self._tables: dict[str, Rows] = {}
+        self.machine: dict[str, Any] = self._load("events,metrics")["machine"] or {}
 
     def __repr__(self) -> str:
-        return f"<tachograph.Recording {self.file}: {len(self._header['spans'])} spans>"
+        return f"<tachograph.Recording {self.file}: {len(self._tables['metrics'])} metrics>"
 
     @property
     def spans(self) -> Table:
-        return _table(self._header["spans"])
+        return self._named("spans")
 
     @property
     def processes(self) -> Table:
-        return _table(self._header["processes"])
+        return self._named("processes")
 
     @property
     def events(self) -> Table:
-        return _table(self._header["events"])
+        return self._named("events")
 
     @property
     def metrics(self) -> Table:
-        return _table(self._header["metrics"])
+        return self._named("metrics")
 
     def series(self, metric: str, instance: str | None = None,
                span: int | str | None = None) -> Table:
@@ -88,18 +88,22 @@ class Recording:
         other. `span` chooses as the command line does: 3, "2:5", "last", "name=align*",
         "kind=stage". KeyError for a metric or instance that is not there.
         """
-        known = [m for m in self._header["metrics"]
+        known = [m for m in self._tables["metrics"]
                  if m["metric"] == metric and instance in (None, m["instance"])]
         if not known:
             raise KeyError(f"no metric {metric!r}" if instance is None else
                            f"no metric {metric!r} of {instance!r}")
-        header, blocks = self._read(metric, span)
-        rows: Rows = []
-        for at, column in enumerate(header["columns"][3:], 3):
-            if instance in (None, column["instance"]):
-                rows += _series_of(column, at, blocks)
-        return _table(rows, ["time", "instance", "value", "rate"]
-                      if known[0]["kind"] == "counter" else ["time", "instance", "value"])
+        with self._export(metric, "none", span) as stream:
+            header = _raw.read_header(stream)
+            blocks = list(_raw.read_blocks(stream, len(header["columns"])))
+        wanted = [(at, column) for at, column in enumerate(header["columns"][3:], 3)
+                  if instance in (None, column["instance"])]
+        try:
+            import pandas
+        except ImportError:
+            return [row for at, column in wanted for row in _series_of(column, at, blocks)]
+        return pandas.concat([_series_frame(pandas, column, at, blocks) for at, column in wanted],
+                             ignore_index=True)
 
     def arrow(self, metrics: Sequence[str] | None = None) -> "pyarrow.Table":  # noqa: F821
         """All samples, or those of `metrics`, as a pyarrow.Table: the columns of Parquet files.
@@ -111,25 +115,34 @@ class Recording:
         from . import parquet
 
         for name in metrics or ():
-            if all(m["metric"] != name for m in self._header["metrics"]):
+            if all(m["metric"] != name for m in self._tables["metrics"]):
                 raise KeyError(f"no metric {name!r}")
-        with self._export(",".join(metrics) if metrics is not None else None, None) as stream:
+        with self._export(",".join(metrics) if metrics is not None else None, "none") as stream:
             return parquet.table(pa, stream)
 
     # ---- the executable ----
 
-    def _export(self, metrics: str | None, span: int | str | None) -> _Export:
-        argv = ["export", "-o", "-", "--format", "raw", *self._options]
+    def _export(self, metrics: str | None, tables: str,
+                span: int | str | None = None) -> _Export:
+        argv = ["export", "-o", "-", "--format", "raw", f"--table={tables}", *self._options]
         if metrics is not None:
             argv.append(f"--metric={metrics}")
         if span is not None:
             argv.append(f"--span={span}")
         return _Export([*argv, "--", self.file])
 
-    def _read(self, metrics: str, span: int | str | None) -> tuple[dict[str, Any], list]:
-        with self._export(metrics, span) as stream:
+    def _load(self, tables: str) -> dict[str, Any]:
+        """Read tables of these names, once: spans and processes of a long recording take time."""
+        with self._export("none", tables) as stream:
             header = _raw.read_header(stream)
-            return header, list(_raw.read_blocks(stream, len(header["columns"])))
+            list(_raw.read_blocks(stream, len(header["columns"])))  # up to its end
+        self._tables.update((name, header[name]) for name in tables.split(","))
+        return header
+
+    def _named(self, name: str) -> Table:
+        if name not in self._tables:
+            self._load(name)
+        return _table(self._tables[name])
 
 
 class _Export:
@@ -176,12 +189,41 @@ def _series_of(column: dict[str, Any], at: int, blocks: list) -> Rows:
     return rows
 
 
-def _table(rows: Rows, columns: list[str] | None = None) -> Table:
+def _series_frame(pandas: Any, column: dict[str, Any], at: int, blocks: list) -> Any:
+    """What _series_of has, without an object for each value."""
+    import numpy
+
+    def joined(index: int) -> Any:
+        parts = [numpy.frombuffer(block[index][0], "<i8") for block in blocks]
+        return numpy.concatenate([numpy.empty(0, "<i8"), *parts])
+
+    there = numpy.concatenate([numpy.empty(0, bool), *(
+        numpy.unpackbits(numpy.frombuffer(block[at][1], "u1"), bitorder="little")
+        [:len(block[at][0])] == 0 for block in blocks)])
+    times, value = joined(0)[there], joined(at)[there]
+    frame = pandas.DataFrame({
+        "time": pandas.to_datetime(times, utc=True),
+        "instance": column["instance"],
+        "value": value * 10.0 ** column["scale"] if column["scale"] else value})
+    if column["kind"] != "counter":
+        return frame
+    apart, more = numpy.diff(times), numpy.diff(value)
+    if len(apart) and apart.min() < _RATE_MIN_NS:  # which is to be gone through one by one
+        rates = [row["rate"] for row in _series_of(column, at, blocks)]
+        return frame.assign(rate=pandas.to_numeric(pandas.Series(rates, dtype=object)))
+    per_second = 10.0 ** column["scale"] * (1 if column["unit"] == "ns" else 1e9)
+    joint = (more >= 0) & (numpy.diff(joined(1)[there]) == 0)
+    rate = numpy.full(len(times), numpy.nan)
+    rate[1:][joint] = more[joint] * per_second / apart[joint]
+    return frame.assign(rate=rate)
+
+
+def _table(rows: Rows) -> Table:
     try:
         import pandas
     except ImportError:
         return [dict(row) for row in rows]
-    frame = pandas.DataFrame(rows, columns=columns)
+    frame = pandas.DataFrame(rows)
     for name in frame:
         if name in _TIMES:
             frame[name] = pandas.to_datetime(

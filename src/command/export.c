@@ -190,6 +190,7 @@ int tg_run_export(struct tg_command *c, int argc, char **argv)
 		{ "span", 's', &selection, NULL },
 		{ "output", 'o', &output, NULL },
 		{ "format", 'f', &asked, NULL },
+		{ "table", 0, &e.tables, NULL },
 		{ "metric", 'm', &e.metrics, NULL },
 		{ "raw-numbers", 0, NULL, &e.raw_numbers },
 		{ "extended", 0, NULL, &e.extended },

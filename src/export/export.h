@@ -25,6 +25,7 @@ struct tg_export {
 	bool no_args; /* leave out command lines */
 	bool raw_numbers; /* Nextflow: bytes and milliseconds instead of words */
 	bool extended; /* Snakemake: its extended columns, too */
+	const char *tables; /* raw: of what beside samples; names with commas, "none"; NULL: all */
 	const char *metrics; /* names with commas; "none"; NULL: all that there are */
 	struct tg_sink sink;
 };
@@ -126,8 +127,11 @@ int tg_export_objects(const struct tg_export *e, enum tg_export_what what,
 	int (*each)(void *ctx, size_t i, const struct tg_buf *json, const struct tg_json *object),
 	void *ctx);
 
-/* "file", "machine" and "spans", as each JSON object begins. 0 or -errno. */
-int tg_export_head(const struct tg_export *e, bool code, struct tg_jw *w);
+/* "file" and "machine", as each JSON object begins. */
+void tg_export_about(const struct tg_export *e, struct tg_jw *w);
+
+/* Whether `list` (names with commas) has `name`. */
+bool tg_export_listed(const char *list, const char *name);
 
 /* A value of an object as text: what is no text itself as JSON; nothing for null. */
 void tg_export_cell(const struct tg_json *v, struct tg_buf *out);

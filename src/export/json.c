@@ -129,8 +129,7 @@ void tg_export_events(const struct tg_recording *r, struct tg_jw *w)
 	tg_jw_end_array(w);
 }
 
-/* "file", "machine" and "spans", which both objects begin with. */
-int tg_export_head(const struct tg_export *e, bool code, struct tg_jw *w)
+void tg_export_about(const struct tg_export *e, struct tg_jw *w)
 {
 	tg_jw_kstr(w, "file", e->recording->path);
 	tg_jw_key(w, "machine");
@@ -138,6 +137,12 @@ int tg_export_head(const struct tg_export *e, bool code, struct tg_jw *w)
 		tg_jw_raw(w, e->recording->machine, strlen(e->recording->machine));
 	else
 		tg_jw_null(w);
+}
+
+/* That and "spans", which both objects begin with. */
+static int head(const struct tg_export *e, bool code, struct tg_jw *w)
+{
+	tg_export_about(e, w);
 	tg_jw_key(w, "spans");
 	tg_jw_begin_array(w);
 	for (size_t i = 0; i < e->n_spans; i++) {
@@ -266,7 +271,7 @@ int tg_export_summary(const struct tg_export *e, struct tg_err *err)
 
 	tg_jw_init(&w, &out);
 	tg_jw_begin_object(&w);
-	rc = tg_export_head(e, false, &w);
+	rc = head(e, false, &w);
 	if (rc == 0) {
 		tg_jw_key(&w, "series");
 		tg_jw_begin_object(&w);
@@ -511,7 +516,7 @@ int tg_export_json(const struct tg_export *e, struct tg_err *err)
 		return -ENOENT;
 	tg_jw_init(&w, &out);
 	tg_jw_begin_object(&w);
-	rc = tg_export_head(e, true, &w);
+	rc = head(e, true, &w);
 	if (rc == 0)
 		rc = tg_lives_use(e->recording, &use);
 	if (rc == 0) {

@@ -104,12 +104,11 @@ static int header(struct raw *raw)
 	tg_jw_init(&w, &raw->out);
 	tg_jw_begin_object(&w);
 	tg_jw_kint(&w, "raw", 1);
-	/* who asks for some metrics has the rest already, which a long recording takes time for */
-	if (!raw->e->metrics || !strcmp(raw->e->metrics, "none")) {
-		rc = tg_export_head(raw->e, true, &w);
-		for (int what = TG_EXPORT_PROCESSES; what < TG_EXPORT_WHATS && rc == 0; what++)
+	tg_export_about(raw->e, &w);
+	for (int what = 0; what < TG_EXPORT_WHATS && rc == 0; what++)
+		if (!raw->e->tables ||
+			tg_export_listed(raw->e->tables, tg_export_name((enum tg_export_what)what)))
 			rc = objects(&all, (enum tg_export_what)what, &w);
-	}
 	if (rc < 0)
 		return rc;
 	tg_jw_key(&w, "columns");

@@ -32,8 +32,7 @@ void tg_export_columns_of(const struct tg_recording *r, struct tg_export_columns
 	}
 }
 
-/* Whether `list` (names with commas) has `name`. */
-static bool listed(const char *list, const char *name)
+bool tg_export_listed(const char *list, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -78,7 +77,7 @@ int tg_export_chosen(const struct tg_export *e, struct tg_export_columns *out, s
 		return -ENOENT;
 	}
 	for (size_t i = 0; i < out->n; i++)
-		if (listed(e->metrics, out->column[i]->metric->name))
+		if (tg_export_listed(e->metrics, out->column[i]->metric->name))
 			out->column[n++] = out->column[i];
 	out->n = n;
 	return 0;

@@ -36,7 +36,7 @@ static const struct tg_word table[TG_WORDS] = {
 	[TG_WORD_EXPORT] = {
 		.name = "export",
 		.usage = "[F] -o x.csv|x.json|x.sqlite|x.parquet|x.prom|FOLDER/|- [--format "
-			 "FORMAT] [--span SEL] [--metric NAMES] [--extended] [--raw-numbers] "
+			 "FORMAT] [--span SEL] [--metric NAMES] [--table NAMES] [--extended] [--raw-numbers] "
 			 "[--no-code] [--no-args]",
 		.help = "the samples for other programs, with units and times",
 		.more = "CSV has a line a sample: time (UTC), seconds, cell, then name[unit] "

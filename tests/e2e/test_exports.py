@@ -211,6 +211,20 @@ def test_lists_without_pandas(recording, content, monkeypatch):
     assert rows[0].keys() == {"time", "instance", "value"}
 
 
+def test_series_are_the_same_without_pandas(recording, content, monkeypatch):
+    pandas = pytest.importorskip("pandas")
+    names = sorted({c["name"] for c in content["columns"]})
+    frames = {name: recording.series(name) for name in names}
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for name, frame in frames.items():
+        rows = recording.series(name)
+        assert frame.instance.tolist() == [row["instance"] for row in rows]
+        assert frame.value.tolist() == [row["value"] for row in rows]
+        if "rate" in frame:
+            rates = [None if pandas.isna(rate) else pytest.approx(rate) for rate in frame.rate]
+            assert rates == [row["rate"] for row in rows]
+
+
 def test_arrow(recording, content):
     pytest.importorskip("pyarrow")
     table = recording.arrow(["tree.rss_bytes"])
