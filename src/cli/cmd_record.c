@@ -3,11 +3,13 @@
 #include "cli/cli.h"
 #include "cli/front.h"
 #include "command/run.h"
+#include "mark/batch.h"
 
 #include "base/mem.h"
 
 static const char help[] =
-	"usage: tachograph record [-o F] [-i SECONDS] [-q] [--wait] [--no-args] [--] COMMAND …\n"
+	"usage: tachograph record [-o F] [-i SECONDS] [-q] [--request R] [--wait] [--no-args] [--] "
+	"COMMAND …\n"
 	"\n"
 	"Runs a command and records what it does to the machine, with all that it starts.\n"
 	"\n"
@@ -16,6 +18,10 @@ static const char help[] =
 	"                      a batch job in it, in $TACHOGRAPH_DIR or the working folder\n"
 	"  -i, --interval S    seconds between samples, 0.001 to 3600; else 0.1\n"
 	"  -q, --quiet         no line of progress and no summary\n"
+	"      --request R     what was requested for it, as cpus=8,mem=16G,time=2h,gpus=1; else "
+	"what "
+	"a\n"
+	"                      batch system says\n"
 	"      --wait          wait for all that it leaves running, too\n"
 	"      --no-args       record no command lines\n"
 	"\n"
@@ -32,6 +38,7 @@ int tg_cmd_record(int argc, char **argv)
 		{ "output", 'o', &g.o.output, NULL },
 		{ "interval", 'i', &g.interval, NULL },
 		{ "quiet", 'q', NULL, &g.quiet },
+		{ "request", 0, &g.o.request, NULL },
 		{ "wait", 0, NULL, &g.o.wait },
 		{ "no-args", 0, NULL, &g.o.no_args },
 		{ "help", 'h', NULL, &g.wants_help },
@@ -54,6 +61,9 @@ int tg_cmd_record(int argc, char **argv)
 	if (rest == argc)
 		return tg_cli_fail(
 			TG_EXIT_OURS, "record: which command? See tachograph record --help");
+	if (g.o.request &&
+		tg_job_request_parse(g.o.request, &(struct tg_job_request){ 0 }, &err) < 0)
+		return tg_cli_fail(TG_EXIT_OURS, "record: %s", err.text);
 	if (tg_cli_settle(&g, "record"))
 		return TG_EXIT_OURS;
 	g.o.argv = argv + rest;

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "analyze/requested.h"
 #include "command/grid.h"
-#include "command/run.h"
 #include "report/format.h"
 
 #include "base/mem.h"
@@ -13,16 +13,26 @@
 #define NAME_CHARS 36
 
 static const char *const head[] = { "name", "n", "wall median", "max", "CPU time median", "max",
-	"cores median", "max", "peak median", "max" };
+	"cores median", "max", "peak median", "max", "of requested: cores median", "highest peak",
+	"longest" };
 
-void tg_repeats_add(struct tg_repeats *r, const char *name, const struct tg_totals *t)
+/* The last columns, where anything was requested. */
+#define ASKED_COLUMNS 3
+
+void tg_repeats_add(struct tg_repeats *r, const struct tg_span *span, const struct tg_totals *t)
 {
+	struct tg_requested asked;
+
+	r->asked |= tg_requested_of(span, &asked);
 	TG_GROW(r->one, r->n + 1, r->cap);
-	r->one[r->n++] = (struct tg_repeat){ .name = tg_xstrdup(name),
+	r->one[r->n++] = (struct tg_repeat){ .name = tg_xstrdup(span->name),
 		.wall_s = t->wall_s,
 		.cpu_s = t->cpu_s,
 		.cores = t->cores_mean,
-		.peak_bytes = t->mem_peak_bytes };
+		.peak_bytes = t->mem_peak_bytes,
+		.cores_asked = t->cores_mean / asked.cpus,
+		.peak_asked = t->mem_peak_bytes / asked.memory_bytes,
+		.wall_asked = t->wall_s / asked.time_s };
 }
 
 static int by_name(const void *a, const void *b)
@@ -37,12 +47,11 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Median and highest of a member that is known. */
-static void add_pair(struct tg_grid *g, const struct tg_repeat *one, size_t n, size_t member,
-	void (*format)(struct tg_buf *out, double v))
+/* Of a member, where it is known; else NaN. */
+static void middle_and_top(
+	const struct tg_repeat *one, size_t n, size_t member, double *median, double *max)
 {
 	double *v = tg_xcalloc(n, sizeof(*v));
-	struct tg_buf b = TG_BUF_INIT;
 	size_t known = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -52,14 +61,36 @@ static void add_pair(struct tg_grid *g, const struct tg_repeat *one, size_t n, s
 			v[known++] = value;
 	}
 	qsort(v, known, sizeof(*v), by_value);
-	format(&b, known ? (v[(known - 1) / 2] + v[known / 2]) / 2 : NAN);
-	tg_grid_add(g, &b);
-	format(&b, known ? v[known - 1] : NAN);
-	tg_grid_add(g, &b);
+	*median = known ? (v[(known - 1) / 2] + v[known / 2]) / 2 : NAN;
+	*max = known ? v[known - 1] : NAN;
 	free(v);
 }
 
-static void add_line(struct tg_grid *g, const struct tg_repeat *one, size_t n)
+static void add_pair(struct tg_grid *g, const struct tg_repeat *one, size_t n, size_t member,
+	void (*format)(struct tg_buf *out, double v))
+{
+	struct tg_buf b = TG_BUF_INIT;
+	double median, max;
+
+	middle_and_top(one, n, member, &median, &max);
+	format(&b, median);
+	tg_grid_add(g, &b);
+	format(&b, max);
+	tg_grid_add(g, &b);
+}
+
+static void add_part(
+	struct tg_grid *g, const struct tg_repeat *one, size_t n, size_t member, bool highest)
+{
+	struct tg_buf b = TG_BUF_INIT;
+	double median, max;
+
+	middle_and_top(one, n, member, &median, &max);
+	tg_fmt_pct(&b, highest ? max : median, 1);
+	tg_grid_add(g, &b);
+}
+
+static void add_line(struct tg_grid *g, const struct tg_repeat *one, size_t n, bool asked)
 {
 	struct tg_buf b = TG_BUF_INIT;
 
@@ -71,11 +102,18 @@ static void add_line(struct tg_grid *g, const struct tg_repeat *one, size_t n)
 	add_pair(g, one, n, offsetof(struct tg_repeat, cpu_s), tg_fmt_seconds);
 	add_pair(g, one, n, offsetof(struct tg_repeat, cores), tg_fmt_number);
 	add_pair(g, one, n, offsetof(struct tg_repeat, peak_bytes), tg_fmt_bytes);
+	if (!asked)
+		return;
+	add_part(g, one, n, offsetof(struct tg_repeat, cores_asked), false);
+	add_part(g, one, n, offsetof(struct tg_repeat, peak_asked), true);
+	add_part(g, one, n, offsetof(struct tg_repeat, wall_asked), true);
 }
 
 void tg_repeats_print(struct tg_command *c, struct tg_repeats *r)
 {
-	struct tg_grid g = { .head = head, .columns = TG_ARRAY_SIZE(head), .left = 1 };
+	struct tg_grid g = { .head = head,
+		.columns = TG_ARRAY_SIZE(head) - (r->asked ? 0 : ASKED_COLUMNS),
+		.left = 1 };
 
 	if (r->n)
 		qsort(r->one, r->n, sizeof(*r->one), by_name);
@@ -83,7 +121,7 @@ void tg_repeats_print(struct tg_command *c, struct tg_repeats *r)
 		for (n = 1; i + n < r->n && !strcmp(r->one[i].name, r->one[i + n].name); n++)
 			continue;
 		if (n > 1)
-			add_line(&g, &r->one[i], n);
+			add_line(&g, &r->one[i], n, r->asked);
 	}
 	if (g.n) {
 		c->out.text(c->out.ctx, "\n", 1);

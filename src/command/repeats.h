@@ -11,11 +11,13 @@ struct tg_repeats {
 	struct tg_repeat {
 		char *name;
 		double wall_s, cpu_s, cores, peak_bytes; /* NaN: unknown */
+		double cores_asked, peak_asked, wall_asked; /* parts of what was requested */
 	} * one;
 	size_t n, cap;
+	bool asked; /* of any of them it is known what was requested */
 };
 
-void tg_repeats_add(struct tg_repeats *r, const char *name, const struct tg_totals *t);
+void tg_repeats_add(struct tg_repeats *r, const struct tg_span *span, const struct tg_totals *t);
 
 /* A line for each name that is there more than once; nothing when none is. */
 void tg_repeats_print(struct tg_command *c, struct tg_repeats *r);

@@ -118,7 +118,7 @@ static int add_span(struct tg_command *c, struct tg_recording *r, const struct t
 		describe_damage(r, &b);
 	tg_grid_add(g, &b);
 	if (repeats && span->name)
-		tg_repeats_add(repeats, span->name, &t);
+		tg_repeats_add(repeats, span, &t);
 	return TG_WORD_OK;
 }
 

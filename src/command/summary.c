@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "analyze/recording.h"
+#include "analyze/requested.h"
 #include "report/format.h"
 
 #include "base/mem.h"
@@ -77,6 +78,33 @@ static void add_totals(struct tg_buf *out, const struct tg_span *run, const stru
 	add_pair(out, "network of the machine: received", t->net_rx_bytes, "sent", t->net_tx_bytes);
 }
 
+static void add_part(
+	struct tg_buf *out, double used, double of, void (*fmt)(struct tg_buf *out, double v))
+{
+	if (isnan(used) || isnan(of))
+		return;
+	tg_buf_adds(out, out->len ? ", " : "");
+	tg_fmt_pct(out, used, of);
+	tg_buf_adds(out, " of ");
+	fmt(out, of);
+}
+
+/* "  of what was requested: 93 % of 8 cores, 12 % of 17.2 GB, 40 % of 2 h" */
+static void add_efficiency(struct tg_buf *out, const struct tg_span *run, const struct tg_totals *t)
+{
+	struct tg_requested asked;
+	struct tg_buf parts = TG_BUF_INIT;
+
+	if (!tg_requested_of(run, &asked))
+		return;
+	add_part(&parts, t->cores_mean, asked.cpus, tg_fmt_cores);
+	add_part(&parts, t->mem_peak_bytes, asked.memory_bytes, tg_fmt_bytes);
+	add_part(&parts, t->wall_s, asked.time_s, tg_fmt_seconds);
+	if (parts.len)
+		tg_buf_addf(out, "  of what was requested: %s\n", parts.data);
+	tg_buf_release(&parts);
+}
+
 int tg_summary(const char *file, struct tg_buf *out, struct tg_err *err)
 {
 	struct tg_recording *r;
@@ -90,6 +118,7 @@ int tg_summary(const char *file, struct tg_buf *out, struct tg_err *err)
 	rc = run ? tg_totals_of(r, run, &t) : -ENODATA;
 	if (rc == 0) {
 		add_totals(out, run, &t);
+		add_efficiency(out, run, &t);
 		add_hint(out, r, run, &t);
 	} else {
 		tg_err_set(err, rc, "%s has no run: %s", file, strerror(-rc));

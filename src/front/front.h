@@ -17,6 +17,8 @@
 struct tg_front_options {
 	char *const *argv; /* the command, ended by NULL; not for tg_front_attach */
 	const char *name, *attrs_json; /* of its span; NULL: after the command */
+	const char
+		*request; /* for tg_job_request_parse, well-formed; NULL: what the job has told */
 	bool stage; /* a span of another recording or nothing: none is begun */
 	const char *output; /* the recording; NULL: one named after the command, in `folder` */
 	const char *folder; /* NULL: the working folder */

@@ -2,12 +2,14 @@
 #include "front/marker.h"
 
 #include <errno.h>
+#include <math.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 
 #include "base/clock.h"
 #include "base/mask.h"
 #include "mark/address.h"
+#include "mark/batch.h"
 #include "mark/file_name.h"
 
 #include "base/mem.h"
@@ -42,7 +44,24 @@ static const char *base_of(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* {"command":"make -j8"} with what looks like a secret masked. */
+/* Of a span of another recording, the job's request was for more than this. */
+static void add_request(const struct tg_front_marker *m, struct tg_jw *w)
+{
+	struct tg_job_request request = TG_JOB_REQUEST_NONE;
+	struct tg_batch batch;
+
+	if (!m->nested) {
+		tg_batch_find(&batch);
+		tg_batch_add(w, &batch);
+		tg_job_request_told(&batch, &request);
+	}
+	if (m->o->request)
+		tg_job_request_parse(m->o->request, &request, NULL);
+	tg_job_request_add(w, &request);
+}
+
+/* {"command":"make -j8","batch":{…},"requested":{"cpus":8}} with what looks like a secret masked.
+ */
 static void describe(struct tg_front_marker *m, const char *args, size_t len)
 {
 	char text[ARGS_MAX];
@@ -57,6 +76,7 @@ static void describe(struct tg_front_marker *m, const char *args, size_t len)
 	tg_jw_begin_object(&w);
 	if (!m->o->no_args && tg_mask_args(args, len, text, sizeof(text)))
 		tg_jw_kstr(&w, "command", text);
+	add_request(m, &w);
 	tg_jw_end_object(&w);
 }
 
@@ -87,8 +107,8 @@ void tg_front_marker_init(struct tg_front_marker *m, const struct tg_front_optio
 	if (getrandom(&random, sizeof(random), 0) < 0)
 		random = (uint64_t)tg_mono_ns();
 	snprintf(m->id, sizeof(m->id), "record-%016llx", (unsigned long long)random);
-	describe(m, args, len);
 	m->nested = !own && find_outer(m);
+	describe(m, args, len);
 	if (m->nested || o->stage)
 		return;
 	if (o->output) {

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "mark/batch.h"
 #include "mark/protocol.h"
 
 #include "base/mem.h"
@@ -32,29 +33,16 @@ static void add_name(struct tg_buf *out, const char *name, size_t len, size_t ma
 /* Of a task of an array the array's id and the index, as the batch system shows them. */
 static void add_job(struct tg_buf *out)
 {
-	static const struct {
-		const char *id, *index, *none; /* what the index is where there is no array */
-	} batch[] = {
-		{ "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "" },
-		{ "SLURM_JOB_ID", NULL, "" },
-		{ "PBS_JOBID", "PBS_ARRAY_INDEX", "" },
-		{ "LSB_JOBID", "LSB_JOBINDEX", "0" },
-		{ "JOB_ID", "SGE_TASK_ID", "undefined" },
-	};
+	struct tg_batch b;
 
-	for (size_t i = 0; i < TG_ARRAY_SIZE(batch); i++) {
-		const char *id = getenv(batch[i].id);
-		const char *index = batch[i].index ? getenv(batch[i].index) : NULL;
-
-		if (!id || !*id)
-			continue;
-		tg_buf_addc(out, '-');
-		add_name(out, id, strlen(id), JOB_MAX_BYTES);
-		if (index && *index && strcmp(index, batch[i].none) != 0) {
-			tg_buf_addc(out, '_');
-			add_name(out, index, strlen(index), JOB_MAX_BYTES);
-		}
+	tg_batch_find(&b);
+	if (!b.system)
 		return;
+	tg_buf_addc(out, '-');
+	add_name(out, b.job, strlen(b.job), JOB_MAX_BYTES);
+	if (b.index) {
+		tg_buf_addc(out, '_');
+		add_name(out, b.index, strlen(b.index), JOB_MAX_BYTES);
 	}
 }
 

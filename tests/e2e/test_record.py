@@ -357,11 +357,67 @@ def test_repeats(record, exe, tmp_path):
     for i, seconds in enumerate((0.1, 0.3, 0.2)):
         assert record("sleep", str(seconds), named=False, options=["-o", folder / f"{i}.tacho"]).returncode == 0
     assert record("true", named=False, options=["-o", folder / "t.tacho"]).returncode == 0
+    head = subprocess.run([exe, "show", folder], capture_output=True, text=True, timeout=LONG).stdout.splitlines()[-2]
+    assert "requested" not in head
+    assert record("sleep", "0.2", named=False, options=["-o", folder / "r.tacho", "--request", "cpus=2,time=10s"]).returncode == 0
+    lines = subprocess.run([exe, "show", folder], capture_output=True, text=True, timeout=LONG).stdout.splitlines()
+    assert "of requested" in lines[-2] and re.search(r"% +– +2(\.\d+)? %$", lines[-1]), lines[-1]
+    (folder / "r.tacho").unlink()
     lines = subprocess.run([exe, "show", folder], capture_output=True, text=True, timeout=LONG).stdout.splitlines()
     assert len(lines) == 1 + 4 + 1 + 2
     name, n, median, unit, highest, unit2 = lines[-1].split()[:6]
     assert (name, n, unit, unit2) == ("sleep", "3", "ms", "ms")
     assert 200 <= float(median) < float(highest) and float(highest) >= 300
+
+
+SLURM = {"SLURM_JOB_ID": "41", "SLURM_ARRAY_JOB_ID": "40", "SLURM_ARRAY_TASK_ID": "3", "SLURM_JOB_NAME": "align",
+         "SLURM_JOB_PARTITION": "long", "SLURM_CPUS_PER_TASK": "8", "SLURM_CPUS_ON_NODE": "16", "SLURM_MEM_PER_NODE": "4096",
+         "SLURM_JOB_START_TIME": "1000000", "SLURM_JOB_END_TIME": "1007200", "SLURM_GPUS_ON_NODE": "2",
+         "SLURM_JOB_ACCOUNT": "unwanted"}
+IN_STEP = {"SLURM_JOB_ID": "41", "SLURM_STEP_NUM_TASKS": "4", "SLURM_NTASKS": "4", "SLURM_CPUS_PER_TASK": "2",
+           "SLURM_MEM_PER_CPU": "1024"}
+
+
+@pytest.mark.parametrize("env, options, batch, requested", [
+    (SLURM, [], {"system": "Slurm", "job": "40", "index": "3", "name": "align", "queue": "long"},
+     {"cpus": 8, "memory_bytes": 4 << 30, "time_s": 7200, "gpus": 2}),
+    (SLURM, ["--request", "cpus=2,mem=500M"], {"system": "Slurm", "job": "40", "index": "3", "name": "align",
+                                               "queue": "long"},
+     {"cpus": 2, "memory_bytes": 500 << 20, "time_s": 7200, "gpus": 2}),
+    (IN_STEP, [], {"system": "Slurm", "job": "41"}, {"cpus": 2, "memory_bytes": 2 << 30}),
+    ({"PBS_JOBID": "7.pbs", "NCPUS": "4", "PBS_WALLTIME": "60"}, [], {"system": "PBS", "job": "7.pbs"},
+     {"cpus": 4, "time_s": 60}),
+    ({"LSB_JOBID": "7", "LSB_JOBINDEX": "0", "LSB_DJOB_NUMPROC": "4"}, [], {"system": "LSF", "job": "7"}, {"cpus": 4}),
+    ({"JOB_ID": "7", "SGE_TASK_ID": "2", "NSLOTS": "1"}, [], {"system": "Grid Engine", "job": "7", "index": "2"},
+     {"cpus": 1}),
+    ({"SLURM_JOB_ID": "41", "SLURM_CPUS_PER_TASK": "many", "SLURM_MEM_PER_NODE": "0"}, [],
+     {"system": "Slurm", "job": "41"}, None),
+    ({}, ["--request", "time=1-02:00:01,gpus=1"], None, {"time_s": 93601, "gpus": 1}),
+])
+def test_requested(record, env, options, batch, requested):
+    """What is said of the job is recorded by name; nothing else of the environment is."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM", "PBS", "LSB", "SGE"))}
+    result = record("sh", "-c", BURN, options=options, env={**clean, **env})
+    attrs = run_of(record)["attrs"]
+    assert attrs.get("batch") == batch and attrs.get("requested") == requested
+    assert "unwanted" not in json.dumps(record.content())
+    (line,) = re.findall(r"  of what was requested: (.*)", result.stderr) or [""]
+    assert ("% of" in line) == bool(requested) and (" cores" in line) == ((requested or {}).get("cpus", 0) > 1)
+
+
+@pytest.mark.parametrize("wrong", ["", "8", "cpus", "cpus=", "cpus=0", "cpus=x", "mem=1X", "mem=nan", "mem=inf", "time=1:2:3:4",
+                                   "time=1y", "time=-1", "time=:", "cpus=1,", "cores=1"])
+def test_request_that_is_wrong(record, wrong):
+    result = record("true", options=["--request", wrong])
+    assert result.returncode == 125 and result.stderr.count("\n") == 1 and not record.file.exists()
+
+
+def test_request_of_a_span(record, exe):
+    """What the job asked for is not what a span of it did."""
+    record("sh", "-c", f"'{exe}' record true; '{exe}' record --request cpus=1 true", env={**os.environ, **SLURM})
+    one, two = record.spans("stage")
+    assert "requested" not in one["attrs"] and two["attrs"]["requested"] == {"cpus": 1}
+    assert run_of(record)["attrs"]["requested"]["cpus"] == 8
 
 
 def test_many_short_processes(record):
