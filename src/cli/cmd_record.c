@@ -2,13 +2,15 @@
 /* `tachograph record`: run a command, record it, say what it cost, and end as it ended. */
 #include "cli/cli.h"
 #include "cli/front.h"
+#include "cli/results.h"
 #include "command/run.h"
 #include "mark/batch.h"
 
 #include "base/mem.h"
 
 static const char help[] =
-	"usage: tachograph record [-o F] [-i SECONDS] [-q] [--request R] [--wait] [--no-args] [--] "
+	"usage: tachograph record [-o F] [-i SECONDS] [-q] [--csv DIR] [--request R] [--wait] "
+	"[--no-args] [--] "
 	"COMMAND …\n"
 	"\n"
 	"Runs a command and records what it does to the machine, with all that it starts.\n"
@@ -18,6 +20,8 @@ static const char help[] =
 	"                      a batch job in it, in $TACHOGRAPH_DIR or the working folder\n"
 	"  -i, --interval S    seconds between samples, 0.001 to 3600; else 0.1\n"
 	"  -q, --quiet         no line of progress and no summary\n"
+	"      --csv DIR       write samples, spans, processes and events there when it has "
+	"ended\n"
 	"      --request R     what was requested for it, as cpus=8,mem=16G,time=2h,gpus=1; else "
 	"what "
 	"a\n"
@@ -31,13 +35,26 @@ static const char help[] =
 	"that\n"
 	"one, unless -o says otherwise.\n";
 
+/* A span of another recording is no file to be read yet. */
+static void write_results(
+	struct tg_results *results, const struct tg_front_result *result, bool tells)
+{
+	if (!result->nested)
+		tg_results_write(results, result->file.len ? result->file.data : "", tells);
+	else if (results->csv)
+		tg_cli_fail(
+			0, "%s: not written, as this is a span of another recording", results->csv);
+}
+
 int tg_cmd_record(int argc, char **argv)
 {
 	struct tg_cli_front g = { .quiet = false };
+	struct tg_results results = { NULL };
 	const struct tg_option option[] = {
 		{ "output", 'o', &g.o.output, NULL },
 		{ "interval", 'i', &g.interval, NULL },
 		{ "quiet", 'q', NULL, &g.quiet },
+		{ "csv", 0, &results.csv, NULL },
 		{ "request", 0, &g.o.request, NULL },
 		{ "wait", 0, NULL, &g.o.wait },
 		{ "no-args", 0, NULL, &g.o.no_args },
@@ -67,10 +84,13 @@ int tg_cmd_record(int argc, char **argv)
 	if (tg_cli_settle(&g, "record"))
 		return TG_EXIT_OURS;
 	g.o.argv = argv + rest;
+	tg_results_check(&results);
 	r = tg_front_run(&g.o, &result, &err);
 	if (r == 0 && !g.quiet && result.file.len && !result.nested)
 		tg_cli_summarize(result.file.data);
 	if (r == 0 && !g.quiet && result.left.len)
 		tg_cli_fail(0, "still running: %s", result.left.data);
+	if (r == 0)
+		write_results(&results, &result, !g.quiet);
 	return tg_cli_end(r, &result, &err);
 }

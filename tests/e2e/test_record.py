@@ -370,6 +370,47 @@ def test_repeats(record, exe, tmp_path):
     assert 200 <= float(median) < float(highest) and float(highest) >= 300
 
 
+CSV = {"samples.csv", "spans.csv", "processes.csv", "events.csv", "metrics.csv"}
+
+
+@pytest.mark.parametrize("end, code", [("exit 0", 0), ("exit 3", 3), ("kill -TERM $$", -signal.SIGTERM)])
+def test_csv(record, tmp_path, end, code):
+    """Written when the command has ended, however it did."""
+    result = record("sh", "-c", f"sleep 0.2; {end}", options=["--csv", "data"])
+    assert result.returncode == code and result.stderr.splitlines()[-1] == "  CSV files in data"
+    assert {p.name for p in (tmp_path / "data").iterdir()} == CSV
+    assert len((tmp_path / "data" / "spans.csv").read_text().splitlines()) == 2
+
+
+def test_csv_when_interrupted(record, terminal, tmp_path):
+    line = shlex.join(record.argv("sh", "-c", "echo rea''dy; sleep 60", options=["--csv", "data"]))
+    terminal.type(line + "\n")
+    terminal.until("ready")
+    terminal.type("\x03")
+    terminal.until("CSV files in data")
+    terminal.type("echo status $?\n")
+    terminal.until("status 130")
+    assert {p.name for p in (tmp_path / "data").iterdir()} == CSV
+
+
+@pytest.mark.parametrize("folder", ["missing/data", "/proc/data", "file", "file/data"])
+def test_csv_nowhere(record, tmp_path, folder):
+    """Said before, where that can be known, and after; and the work goes on."""
+    (tmp_path / "file").write_text("mine")
+    result = record("sh", "-c", "echo work >&2; exit 4", options=["-q", "--csv", folder])
+    before, after = result.stderr.split("work\n")
+    assert result.returncode == 4 and after.count("\n") == 1
+    assert folder.startswith("/proc") or before.count("\n") == 1
+    assert (tmp_path / "file").read_text() == "mine" and run_of(record)["status"] == "error"
+
+
+def test_csv_of_nothing(record, exe, tmp_path):
+    result = record("sh", "-c", "exit 4", options=["-o", "missing/x.tacho", "--csv", "data"], named=False)
+    assert result.returncode == 4 and "data: not written" in result.stderr and not (tmp_path / "data").exists()
+    result = record("sh", "-c", f"'{exe}' record --csv data sh -c 'exit 5'; echo $?")
+    assert result.stdout == "5\n" and "data: not written" in result.stderr
+
+
 SLURM = {"SLURM_JOB_ID": "41", "SLURM_ARRAY_JOB_ID": "40", "SLURM_ARRAY_TASK_ID": "3", "SLURM_JOB_NAME": "align",
          "SLURM_JOB_PARTITION": "long", "SLURM_CPUS_PER_TASK": "8", "SLURM_CPUS_ON_NODE": "16", "SLURM_MEM_PER_NODE": "4096",
          "SLURM_JOB_START_TIME": "1000000", "SLURM_JOB_END_TIME": "1007200", "SLURM_GPUS_ON_NODE": "2",
