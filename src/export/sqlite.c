@@ -260,7 +260,7 @@ int tg_export_sqlite(const struct tg_export *e, const char *path, struct tg_err 
 		rc = put_objects(&d);
 	if (rc == 0)
 		rc = put_samples(&d, &columns);
-	if (rc == 0)
+	if (rc == 0 && !(e->metrics && !strcmp(e->metrics, "none")))
 		rc = put_process_samples(&d);
 	if (rc == 0)
 		rc = result(sqlite3_exec(d.db, views, NULL, NULL, NULL));

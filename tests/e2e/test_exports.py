@@ -94,6 +94,12 @@ def test_sqlite(run, content):
     assert "samples" in dict(db.execute("SELECT what, text FROM about").fetchall())
 
 
+def test_sqlite_without_samples(run, content):
+    db = sqlite3.connect(run("small.sqlite", "--metric", "none"))
+    for name, n in (("samples", 0), ("process_samples", 0), ("metrics", 0), ("spans", len(content["spans"]))):
+        assert db.execute(f"SELECT count(*) FROM {name}").fetchone() == (n,)
+
+
 def test_folder(run, content):
     folder = run("tables/")
     assert {p.name for p in folder.iterdir()} == {f"{n}.csv" for n in
