@@ -312,7 +312,7 @@ static int each_event(void *ctx, uint32_t session, const char *json, size_t len)
 static char *machine_of(const struct tg_json *session)
 {
 	static const char *const key[] = { "host", "machine", "kernel", "cpu_model", "cpus",
-		"memory_bytes", "cgroup" };
+		"imported", "logs", "memory_bytes", "cgroup" };
 	struct tg_buf out = TG_BUF_INIT;
 	struct tg_jw w;
 	bool some = false;

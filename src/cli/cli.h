@@ -55,6 +55,7 @@ void tg_cli_free_sources(struct tg_command *c);
 /* The commands, one file each. */
 int tg_cmd_attach(int argc, char **argv);
 int tg_cmd_gpu_helper(int argc, char **argv);
+int tg_cmd_import(int argc, char **argv);
 int tg_cmd_install(int argc, char **argv); /* and uninstall: argv[0] says which */
 int tg_cmd_kernel(int argc, char **argv);
 int tg_cmd_mark(int argc, char **argv);

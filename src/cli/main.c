@@ -14,6 +14,8 @@ static const struct tg_cli_command commands[] = {
 	{ "attach", "record a process that runs already", false, tg_cmd_attach },
 	{ "mark", "name a stage of what is recorded: its begin, its end, or its command", false,
 		tg_cmd_mark },
+	{ "import", "read logs that other tools took: top, vmstat, iostat, nvidia-smi, …", false,
+		tg_cmd_import },
 	{ "install", "put the kernelspec of a recorded kernel in place", false, tg_cmd_install },
 	{ "uninstall", "remove that kernelspec", false, tg_cmd_install },
 	{ "kernel", "the kernel that Jupyter starts", false, tg_cmd_kernel },

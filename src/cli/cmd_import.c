@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `tachograph import`: logs that other tools took, as a recording, statistics and CSV. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "analyze/recording.h"
+#include "base/file.h"
+#include "cli/cli.h"
+#include "command/run.h"
+#include "import/import.h"
+#include "import/write.h"
+
+#include "base/mem.h"
+
+#define ROLES_GIVEN_MAX 16
+
+static const char help[] =
+	"usage: tachograph import PATH… [-o F] [--csv DIR] [--report-json F] [OPTIONS]\n"
+	"\n"
+	"Reads logs of top, vmstat, iostat, nfsiostat, nvidia-smi, lsblk and stages.tsv: a folder "
+	"of\n"
+	"them, or single files. What each file is, is seen by what is in it.\n"
+	"\n"
+	"  -o, --output F        a recording for show, chart, export and report\n"
+	"      --csv DIR         each tool's samples as CSV\n"
+	"      --report-json F   count, mean, std, min, quartiles and max of each quantity\n"
+	"      --match REGEX     commands that count; else MATLAB\n"
+	"      --role NAME=REGEX what a command is; can be given again, the first that fits "
+	"counts\n"
+	"      --tz ZONE         of the logs' clock, as Europe/Berlin; else what they say, else "
+	"here\n"
+	"      --interval S      between samples of logs without times\n"
+	"\n"
+	"For each file there is a line: tool and version, samples read, lines skipped. Existing\n"
+	"recordings are not written over. F may be - for --report-json.\n";
+
+struct given {
+	const char *output, *csv, *report, *interval, *match, *zone;
+	char *role[ROLES_GIVEN_MAX];
+	size_t n_roles;
+	bool wants_help;
+};
+
+static bool take_interval(const char *text, int64_t *ns)
+{
+	char *end;
+	double s = strtod(text, &end);
+
+	if (end == text || *end || !(s >= 0.001) || !(s <= 86400))
+		return false;
+	*ns = (int64_t)llround(s * 1e9);
+	return true;
+}
+
+/* Take --role out of the arguments: the other options come once each. False: it lacks its value. */
+static bool take_roles(struct given *g, int *argc, char **argv)
+{
+	int kept = 1, i = 1;
+
+	for (; i < *argc && strcmp(argv[i], "--") != 0; i++) {
+		char *value = NULL;
+
+		if (!strcmp(argv[i], "--role"))
+			value = i + 1 < *argc ? argv[++i] : NULL;
+		else if (!strncmp(argv[i], "--role=", 7))
+			value = argv[i] + 7;
+		else {
+			argv[kept++] = argv[i];
+			continue;
+		}
+		if (!value || g->n_roles == ROLES_GIVEN_MAX)
+			return false;
+		g->role[g->n_roles++] = value;
+	}
+	while (i < *argc)
+		argv[kept++] = argv[i++];
+	*argc = kept;
+	return true;
+}
+
+/* 0, or a status after a sentence. */
+static int take_options(struct given *g, int *argc, char **argv, struct tg_import_options *o)
+{
+	const struct tg_option option[] = {
+		{ "output", 'o', &g->output, NULL },
+		{ "csv", 0, &g->csv, NULL },
+		{ "report-json", 0, &g->report, NULL },
+		{ "match", 0, &g->match, NULL },
+		{ "tz", 0, &g->zone, NULL },
+		{ "interval", 0, &g->interval, NULL },
+		{ "help", 'h', NULL, &g->wants_help },
+	};
+	struct tg_command c = { .where = TG_IN_CLI };
+
+	if (!take_roles(g, argc, argv))
+		return tg_cli_fail(TG_EXIT_USAGE,
+			"import: --role needs NAME=REGEX, and is given %d times at most",
+			ROLES_GIVEN_MAX);
+	if (tg_options(&c, argc, argv, option, TG_ARRAY_SIZE(option)))
+		return tg_cli_fail(TG_EXIT_USAGE, "import: %s", c.err.text);
+	if (g->wants_help)
+		return 0;
+	if (*argc < 2)
+		return tg_cli_fail(
+			TG_EXIT_USAGE, "import: which logs? See tachograph import --help");
+	if (!g->output && !g->csv && !g->report)
+		return tg_cli_fail(TG_EXIT_USAGE,
+			"import: where to? There is -o F, --csv DIR and --report-json F");
+	if (g->interval && !take_interval(g->interval, &o->interval_ns))
+		return tg_cli_fail(TG_EXIT_USAGE,
+			"import: --interval is a number of seconds from 0.001 to 86400, not "
+			"\"%.40s\"",
+			g->interval);
+	o->match = g->match;
+	o->role = g->role;
+	o->n_roles = g->n_roles;
+	o->zone = g->zone;
+	return 0;
+}
+
+static void say(FILE *f, const char *text)
+{
+	struct tg_buf line = TG_BUF_INIT;
+
+	tg_plain(&line, text, strlen(text));
+	fprintf(f, "%s\n", line.data);
+	tg_buf_release(&line);
+}
+
+static void say_logs(const struct tg_import *im, FILE *f)
+{
+	for (size_t i = 0; i < im->n; i++) {
+		struct tg_buf line = TG_BUF_INIT;
+
+		tg_import_line(im->log[i], &line);
+		say(f, line.data);
+		tg_buf_release(&line);
+	}
+	for (size_t i = 0; i < im->n_unknown; i++) {
+		struct tg_buf line = TG_BUF_INIT;
+
+		tg_buf_addf(&line, "%s: not recognised", im->unknown[i]);
+		say(f, line.data);
+		tg_buf_release(&line);
+	}
+}
+
+static int write_report(const struct tg_import *im, const char *path, struct tg_err *err)
+{
+	struct tg_buf text = TG_BUF_INIT;
+	int fd = STDOUT_FILENO, r = 0;
+
+	tg_import_report(im, &text);
+	if (strcmp(path, "-") != 0)
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		r = -errno;
+	else
+		r = tg_file_write_all(fd, text.data, text.len);
+	if (fd > STDOUT_FILENO && close(fd) < 0 && r == 0)
+		r = -errno;
+	tg_buf_release(&text);
+	return r < 0 ? tg_err_set(err, r, "cannot write %.150s: %s", path, strerror(-r)) : 0;
+}
+
+/* What the run is called: the last part of the first path. */
+static void name_of(struct tg_buf *out, const char *path)
+{
+	size_t len = strlen(path), from;
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	for (from = len; from && path[from - 1] != '/';)
+		from--;
+	tg_buf_add(out, path + from, len - from);
+}
+
+static int write_recording(
+	const struct tg_import *im, const char *path, const char *first, struct tg_err *err)
+{
+	struct tg_buf name = TG_BUF_INIT, left_out = TG_BUF_INIT;
+	int r;
+
+	name_of(&name, first);
+	r = tg_import_write(im, path, name.data, &left_out, err);
+	if (r == 0)
+		fputs(left_out.data, stderr);
+	tg_buf_release(&name);
+	tg_buf_release(&left_out);
+	return r;
+}
+
+int tg_cmd_import(int argc, char **argv)
+{
+	struct given g = { .n_roles = 0 };
+	struct tg_import_options o = { 0 };
+	struct tg_err err = { 0 };
+	struct tg_import *im;
+	int status = take_options(&g, &argc, argv, &o), r;
+
+	if (g.wants_help)
+		fputs(help, stdout);
+	if (status || g.wants_help)
+		return status;
+	r = tg_import_new(&im, &o, &err);
+	for (int i = 1; i < argc && r == 0; i++)
+		r = tg_import_add(im, argv[i], &err);
+	if (r == 0) {
+		tg_import_settle(im);
+		say_logs(im, g.report && !strcmp(g.report, "-") ? stderr : stdout);
+	}
+	if (r == 0 && g.output)
+		r = write_recording(im, g.output, argv[1], &err);
+	if (r == 0 && g.csv)
+		r = tg_import_csv(im, g.csv, &err);
+	if (r == 0 && g.report)
+		r = write_report(im, g.report, &err);
+	tg_import_free(im);
+	return r < 0 ? tg_cli_fail(r == -EINVAL ? TG_EXIT_USAGE : TG_EXIT_FAILED, "import: %s",
+			       err.text)
+		     : TG_EXIT_OK;
+}

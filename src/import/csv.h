@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the logs of a tool say, row by row, as CSV: hooks of struct tg_log_format, and what they are
+ * made of. Times are those of the logs' clock; what is missing is empty. Existing files are
+ * replaced.
+ */
+#ifndef TG_IMPORT_CSV_H
+#define TG_IMPORT_CSV_H
+
+#include "import/import.h"
+#include "import/walk.h"
+
+struct tg_csv {
+	int fd;
+	int error; /* the first -errno of writing, or 0 */
+	char *path;
+	struct tg_buf text; /* not written yet */
+};
+
+/* Both return 0, or -errno with a sentence. */
+int tg_csv_open(struct tg_csv *csv, const char *folder, const char *name, struct tg_err *err);
+int tg_csv_close(struct tg_csv *csv, struct tg_err *err);
+
+/* ",12.30": a comma and a value; only the comma when it is missing. */
+void tg_csv_value(struct tg_csv *csv, double v, int decimals);
+
+/* A comma and a text, quoted where that is needed. */
+void tg_csv_text(struct tg_csv *csv, const char *text);
+
+/* Behind each line: what is in memory goes to the file when it is much. */
+void tg_csv_end_line(struct tg_csv *csv);
+
+/* How the lines of a file of that kind begin. */
+struct tg_csv_kind {
+	const char *name; /* "vmstat.csv" */
+	const char *head; /* "datetime,time,device": then come the columns that have a label */
+	bool elapsed; /* H:MM:SS since the tool's first tick, behind the date */
+	bool item;
+};
+
+/* A line for each row of the first grid of the tool's logs. */
+int tg_csv_grid(const struct tg_import *im, const struct tg_log_format *f,
+	const struct tg_csv_kind *kind, const char *folder, struct tg_err *err);
+
+/* top-total.csv and top-proc.csv. */
+int tg_csv_top(const struct tg_import *im, const struct tg_log_format *f, const char *folder,
+	struct tg_err *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The formats that are known, in the order in which they are tried, reported and drawn on. */
+#include "import/log.h"
+
+#include "base/mem.h"
+
+extern const struct tg_log_format tg_format_top;
+
+static const struct tg_log_format *const formats[] = {
+	&tg_format_top,
+};
+
+const struct tg_log_format *const *tg_formats(size_t *n)
+{
+	*n = TG_ARRAY_SIZE(formats);
+	return formats;
+}
+
+const struct tg_log_format *tg_format_of(const char *head, size_t len)
+{
+	for (size_t i = 0; i < TG_ARRAY_SIZE(formats); i++)
+		if (formats[i]->looks(head, len))
+			return formats[i];
+	return NULL;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "import/import.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+
+#include "base/paths.h"
+#include "import/resolve.h"
+#include "import/zone.h"
+
+#include "base/mem.h"
+
+int tg_import_new(
+	struct tg_import **out, const struct tg_import_options *options, struct tg_err *err)
+{
+	struct tg_import *im = tg_xcalloc(1, sizeof(*im));
+	int r = tg_roles_init(&im->roles, options->match, options->role, options->n_roles, err);
+
+	if (r == 0 && options->zone) {
+		r = tg_zone_set(options->zone, err);
+		if (r < 0)
+			tg_roles_release(&im->roles);
+	}
+	*out = r == 0 ? im : NULL;
+	if (r < 0)
+		free(im);
+	else
+		im->options = *options;
+	return r;
+}
+
+void tg_import_free(struct tg_import *im)
+{
+	if (!im)
+		return;
+	for (size_t i = 0; i < im->n; i++) {
+		tg_log_release(im->log[i]);
+		free(im->log[i]);
+	}
+	for (size_t i = 0; i < im->n_unknown; i++)
+		free(im->unknown[i]);
+	free(im->log);
+	free(im->unknown);
+	tg_roles_release(&im->roles);
+	free(im);
+}
+
+/* Read what is open, which is taken. */
+static int add_open(
+	struct tg_import *im, const char *path, struct tg_log_bytes *bytes, struct tg_err *err)
+{
+	struct tg_log *log;
+	const char *head, *slash = strrchr(path, '/');
+	size_t len;
+	int r = 0;
+
+	head = tg_bytes_head(bytes, &len);
+	log = tg_xcalloc(1, sizeof(*log));
+	*log = (struct tg_log){ .path = tg_xstrdup(path),
+		.bytes = *bytes,
+		.format = tg_format_of(head, len),
+		.interval_ns = im->options.interval_ns };
+	log->name = slash ? log->path + (slash + 1 - path) : log->path;
+	if (bytes->error)
+		r = tg_err_set(
+			err, bytes->error, "cannot read %.150s: %s", path, strerror(-bytes->error));
+	else if (!log->format)
+		r = tg_err_set(err, -EBADMSG, "%.150s: %s", path,
+			len ? "no log of a tool that is known here" : "it is empty");
+	else if (im->n == TG_IMPORT_LOGS_MAX)
+		r = tg_err_set(err, -E2BIG, "there are more than %d logs", TG_IMPORT_LOGS_MAX);
+	if (r < 0) {
+		tg_log_release(log);
+		free(log);
+		return r;
+	}
+	tg_processes_init(&log->processes, &im->roles);
+	log->format->read(log);
+	if (log->bytes.error)
+		tg_log_note(
+			log, "it could not be read to its end: %s", strerror(-log->bytes.error));
+	tg_bytes_close(&log->bytes);
+	TG_GROW(im->log, im->n + 1, im->cap);
+	im->log[im->n++] = log;
+	return 0;
+}
+
+int tg_import_add_bytes(
+	struct tg_import *im, const char *name, const void *data, size_t len, struct tg_err *err)
+{
+	struct tg_log_bytes bytes;
+
+	tg_bytes_of(&bytes, data, len);
+	return add_open(im, name, &bytes, err);
+}
+
+static int add_file(struct tg_import *im, const char *path, struct tg_err *err)
+{
+	struct tg_log_bytes bytes;
+	int r = tg_bytes_open(&bytes, path, err);
+
+	return r < 0 ? r : add_open(im, path, &bytes, err);
+}
+
+static int visible(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+/* Files that are no logs are named later; what cannot be read at all ends it. */
+static int add_member(
+	struct tg_import *im, const char *folder, const char *name, struct tg_err *err)
+{
+	struct tg_buf path = TG_BUF_INIT;
+	struct tg_err its = { 0 };
+	struct stat st;
+	int r = 0;
+
+	tg_buf_addf(&path, "%s/%s", folder, name);
+	if (stat(path.data, &st) == 0 && S_ISREG(st.st_mode)) {
+		r = add_file(im, path.data, &its);
+		if (r == -EBADMSG) {
+			TG_GROW(im->unknown, im->n_unknown + 1, im->cap_unknown);
+			im->unknown[im->n_unknown++] = tg_xstrdup(name);
+			r = 0;
+		} else if (r < 0 && err) {
+			*err = its;
+		}
+	}
+	tg_buf_release(&path);
+	return r;
+}
+
+static int add_folder(struct tg_import *im, const char *path, struct tg_err *err)
+{
+	struct dirent **entry;
+	size_t before = im->n;
+	int n = scandir(path, &entry, visible, alphasort), r = 0;
+
+	if (n < 0)
+		return tg_err_set(err, -errno, "cannot read %.150s: %s", path, strerror(errno));
+	for (int i = 0; i < n; i++) {
+		if (r == 0)
+			r = add_member(im, path, entry[i]->d_name, err);
+		free(entry[i]);
+	}
+	free(entry);
+	if (r == 0 && im->n == before)
+		r = tg_err_set(err, -EBADMSG, "%.150s: there is no log in this folder", path);
+	return r;
+}
+
+int tg_import_add(struct tg_import *im, const char *path, struct tg_err *err)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return tg_err_set(err, -errno, "cannot read %.150s: %s", path, strerror(errno));
+	return S_ISDIR(st.st_mode) ? add_folder(im, path, err) : add_file(im, path, err);
+}
+
+/* ---- when all are there ---- */
+
+static int64_t first_of(const struct tg_log *log)
+{
+	int64_t first = INT64_MAX;
+
+	for (size_t i = 0; i < log->n_parts; i++)
+		if (log->part[i].grid.n_ticks)
+			first = TG_MIN(first, log->part[i].grid.tick[0].utc_ns);
+	return first;
+}
+
+static size_t rank_of(const struct tg_log_format *format)
+{
+	size_t n;
+	const struct tg_log_format *const *all = tg_formats(&n);
+
+	/* the first that has the tool's name: two formats may be of one tool */
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(all[i]->tool, format->tool))
+			return i;
+	return n;
+}
+
+static int by_tool_and_time(const void *a, const void *b)
+{
+	const struct tg_log *x = *(struct tg_log *const *)a, *y = *(struct tg_log *const *)b;
+	size_t rx = rank_of(x->format), ry = rank_of(y->format);
+	int64_t tx = first_of(x), ty = first_of(y);
+
+	if (rx != ry)
+		return rx < ry ? -1 : 1;
+	return tx != ty ? (tx < ty ? -1 : 1) : strcmp(x->path, y->path);
+}
+
+static void resolve(struct tg_log *log)
+{
+	bool undated = false;
+
+	for (size_t i = 0; i < log->n_parts; i++) {
+		tg_resolve_ticks(&log->part[i].grid);
+		undated |= log->part[i].grid.undated && log->part[i].grid.n_ticks;
+	}
+	if (log->has_processes)
+		tg_resolve_ticks(&log->processes.grid);
+	if (undated)
+		tg_log_note(log, "the date is not in it: only relative times are known");
+}
+
+void tg_import_settle(struct tg_import *im)
+{
+	bool utc = false;
+
+	for (size_t i = 0; i < im->n; i++)
+		utc |= im->log[i]->zone_is_utc;
+	if (!im->options.zone && utc)
+		tg_zone_set("UTC", NULL);
+	for (size_t i = 0; i < im->n; i++)
+		resolve(im->log[i]);
+	if (im->n)
+		qsort(im->log, im->n, sizeof(*im->log), by_tool_and_time);
+}
+
+size_t tg_import_of_tool(const struct tg_import *im, const char *tool, size_t *first)
+{
+	size_t n = 0;
+
+	for (*first = 0; *first < im->n; ++*first)
+		if (!strcmp(im->log[*first]->format->tool, tool))
+			break;
+	while (*first + n < im->n && !strcmp(im->log[*first + n]->format->tool, tool))
+		n++;
+	return n;
+}
+
+void tg_import_report(const struct tg_import *im, struct tg_buf *out)
+{
+	const char *tool = "";
+	struct tg_jw w;
+
+	tg_jw_init(&w, out);
+	tg_jw_begin_object(&w);
+	for (size_t i = 0; i < im->n; i++) {
+		const struct tg_log_format *f = im->log[i]->format;
+
+		if (!f->report || !strcmp(f->tool, tool))
+			continue;
+		tool = f->tool;
+		tg_jw_key(&w, tool);
+		f->report(im, f, &w);
+	}
+	tg_jw_end_object(&w);
+	tg_buf_addc(out, '\n');
+}
+
+int tg_import_csv(const struct tg_import *im, const char *folder, struct tg_err *err)
+{
+	const char *tool = "";
+	int r = tg_paths_mkdirs(folder, 0777, err);
+
+	for (size_t i = 0; i < im->n && r == 0; i++) {
+		const struct tg_log_format *f = im->log[i]->format;
+
+		if (!f->csv || !strcmp(f->tool, tool))
+			continue;
+		tool = f->tool;
+		r = f->csv(im, f, folder, err);
+	}
+	return r;
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+void tg_import_line(const struct tg_log *log, struct tg_buf *out)
+{
+	tg_buf_addf(out, "%s: %s", log->name, log->format->tool);
+	if (log->version[0])
+		tg_buf_addf(out, " (%s)", log->version);
+	tg_buf_addf(out, ", %" PRIu64 " %s%s, %" PRIu64 " line%s skipped", log->n_samples,
+		log->n_stages  ? "stage mark"
+		: log->n_disks ? "disk"
+			       : "sample",
+		plural(log->n_samples), log->n_skipped, plural(log->n_skipped));
+	for (size_t i = 0; i < log->n_notes; i++)
+		tg_buf_addf(out, "; %s", log->note[i]);
+}

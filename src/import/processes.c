@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "import/processes.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+
+void tg_processes_init(struct tg_processes *p, struct tg_roles *roles)
+{
+	*p = (struct tg_processes){ .roles = roles };
+	tg_readings_init(&p->grid, TG_P_COLUMNS);
+}
+
+void tg_processes_release(struct tg_processes *p)
+{
+	tg_readings_release(&p->grid);
+	free(p->process);
+	free(p->naming);
+	tg_map_release(&p->by_pid);
+	*p = (struct tg_processes){ 0 };
+}
+
+static ptrdiff_t add(struct tg_processes *p, int64_t pid)
+{
+	char name[24];
+	ptrdiff_t at;
+
+	snprintf(name, sizeof(name), "%lld", (long long)pid);
+	at = tg_readings_add(&p->grid, name);
+	if (at < 0)
+		return at;
+	TG_GROW(p->process, (size_t)at + 1, p->cap);
+	p->process[at] = (struct tg_log_process){ .pid = pid };
+	tg_map_put(&p->by_pid, (uint64_t)pid, (size_t)at);
+	return at;
+}
+
+/* A number that is used again is another process: it has used less than the one before. */
+static bool is_same(const struct tg_processes *p, size_t at, const double *value)
+{
+	const double *now = p->grid.item[at].now;
+
+	return !now || !(value[TG_P_CPU_S] + 2 * value[TG_P_CPU_UNIT_S] < now[TG_P_CPU_S]);
+}
+
+static void name(struct tg_processes *p, size_t at, const char *command)
+{
+	TG_GROW(p->naming, p->n_namings + 1, p->cap_namings);
+	p->naming[p->n_namings++] =
+		(struct tg_naming){ (uint32_t)at, p->grid.n_ticks - 1, command };
+	p->process[at].command = command;
+}
+
+void tg_processes_row(struct tg_processes *p, int64_t pid, const char *command, size_t len,
+	double value[TG_P_COLUMNS])
+{
+	ptrdiff_t at = tg_map_get(&p->by_pid, (uint64_t)pid);
+	const char *now = at >= 0 ? p->process[at].command : NULL;
+	const struct tg_known_command *known;
+
+	if (!p->grid.n_ticks || p->grid.full)
+		return;
+	if (at < 0 || !is_same(p, (size_t)at, value)) {
+		at = add(p, pid);
+		now = NULL;
+	}
+	if (at < 0)
+		return;
+	if (now && value[TG_P_STATE] == 'Z') {
+		value[TG_P_ROLE] = NAN; /* it has ended, and keeps the name that it had */
+	} else if (now && !strncmp(now, command, len) && !now[len] &&
+		   p->grid.item[at].now[TG_P_STATE] != 'Z') {
+		value[TG_P_ROLE] = p->grid.item[at].now[TG_P_ROLE];
+	} else {
+		known = tg_roles_command(p->roles, command, len);
+		value[TG_P_ROLE] = known->role >= 0 ? (double)known->role : (double)NAN;
+		if (now != known->text)
+			name(p, (size_t)at, known->text);
+	}
+	tg_readings_row(&p->grid, (size_t)at, value);
+}

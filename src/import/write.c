@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "import/write.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "import/lives.h"
+#include "import/resolve.h"
+#include "import/store.h"
+#include "import/stream.h"
+#include "import/zone.h"
+#include "record/format.h"
+
+#include "base/mem.h"
+
+#define LEAD_NS (10 * TG_NS_PER_S) /* stamps begin at this: 0 is no stamp */
+
+/* What is to be written of a log: some of its grids, and its processes. */
+struct source {
+	const struct tg_log *log;
+	struct tg_stream stream[TG_LOG_PARTS_MAX];
+	struct tg_lives lives;
+	bool started, open;
+	struct source *before; /* of the same tool: it has to end first; NULL: none */
+	int64_t last_ns; /* of what was written of it; INT64_MIN: nothing */
+};
+
+struct job {
+	const struct tg_import *im;
+	struct tg_store store;
+	struct source *source;
+	size_t n;
+	int64_t first_ns, last_ns; /* of all that has a date */
+	int64_t cpus;
+	int64_t period_ns; /* the longest of all grids */
+	const char *host;
+	bool undated;
+};
+
+/* ---- what there is ---- */
+
+static bool is_undated(const struct tg_log *log)
+{
+	for (size_t i = 0; i < log->n_parts; i++)
+		if (log->part[i].grid.n_ticks && log->part[i].grid.undated)
+			return true;
+	return false;
+}
+
+static void extend(struct job *j, int64_t utc_ns)
+{
+	if (utc_ns == TG_UNKNOWN)
+		return;
+	j->first_ns = TG_MIN(j->first_ns, utc_ns);
+	j->last_ns = TG_MAX(j->last_ns, utc_ns);
+}
+
+static void look_at(struct job *j, const struct tg_log *log)
+{
+	for (size_t i = 0; i < log->n_parts; i++) {
+		const struct tg_readings *g = &log->part[i].grid;
+
+		if (!g->n_ticks)
+			continue;
+		extend(j, g->tick[0].utc_ns);
+		extend(j, g->tick[0].begin_ns);
+		extend(j, g->tick[g->n_ticks - 1].utc_ns);
+		j->period_ns = TG_MAX(j->period_ns, tg_resolve_period_ns(g));
+	}
+	for (size_t i = 0; i < log->n_stages; i++)
+		extend(j, log->stage[i].utc_ns);
+}
+
+/* Only logs with dates; when there are none, those without. */
+static void choose_logs(struct job *j, struct tg_buf *left_out)
+{
+	const struct tg_import *im = j->im;
+
+	j->undated = true;
+	for (size_t i = 0; i < im->n; i++) {
+		const struct tg_log *log = im->log[i];
+
+		j->undated &= !log->n_stages && (!log->n_samples || is_undated(log));
+		if (log->cpus > 0 && !j->cpus)
+			j->cpus = log->cpus;
+		if (log->host[0] && !j->host)
+			j->host = log->host;
+	}
+	for (size_t i = 0; i < im->n; i++) {
+		if (is_undated(im->log[i]) && !j->undated) {
+			tg_buf_addf(left_out,
+				"%s is not in the recording: its date is not known, and that of "
+				"other logs is\n",
+				im->log[i]->name);
+			continue;
+		}
+		look_at(j, im->log[i]);
+		j->source[j->n++].log = im->log[i];
+	}
+}
+
+/* ---- the session ---- */
+
+static void add_tools(const struct job *j, struct tg_jw *w)
+{
+	tg_jw_key(w, "logs");
+	tg_jw_begin_array(w);
+	for (size_t i = 0; i < j->n && w->out->len < TG_SESSION_MAX / 2; i++) {
+		const struct tg_log *log = j->source[i].log;
+
+		tg_jw_begin_object(w);
+		tg_jw_kstr(w, "name", log->name);
+		tg_jw_kstr(w, "tool", log->format->tool);
+		if (log->version[0])
+			tg_jw_kstr(w, "version", log->version);
+		tg_jw_kint(w, "samples", (int64_t)log->n_samples);
+		tg_jw_kint(w, "skipped", (int64_t)log->n_skipped);
+		tg_jw_end_object(w);
+	}
+	tg_jw_end_array(w);
+}
+
+static void session_json(const struct job *j, struct tg_buf *out)
+{
+	struct tg_jw w;
+
+	tg_jw_init(&w, out);
+	tg_jw_begin_object(&w);
+	tg_jw_kstr(&w, "tool", "tachograph " TG_VERSION);
+	tg_jw_kstr(&w, "host", j->host ? j->host : "");
+	if (j->cpus)
+		tg_jw_kint(&w, "cpus", j->cpus);
+	if (!j->undated)
+		tg_jw_kint(&w, "tz_offset_s", tg_zone_offset_s(j->first_ns / TG_NS_PER_S));
+	tg_jw_kbool(&w, "imported", true);
+	add_tools(j, &w);
+	tg_jw_key(&w, "clock");
+	tg_jw_begin_object(&w);
+	tg_jw_kint(&w, "mono_ns", LEAD_NS);
+	tg_jw_kint(&w, "real_ns", TG_MAX(j->first_ns, LEAD_NS));
+	tg_jw_kint(&w, "boot_ns", LEAD_NS);
+	tg_jw_end_object(&w);
+	tg_jw_kstr(&w, "what", "import");
+	tg_jw_end_object(&w);
+}
+
+/* ---- spans and notes ---- */
+
+/* A stage that was begun and has no end yet. */
+struct open_stage {
+	const char *name;
+	uint64_t span;
+};
+
+struct stages {
+	struct job *job;
+	struct open_stage *open;
+	size_t n, cap;
+	uint64_t next;
+};
+
+static void begin_stage(struct stages *s, const struct tg_log_stage *stage)
+{
+	struct tg_jw *w = tg_store_event(&s->job->store, "begin", stage->utc_ns);
+
+	tg_jw_kint(w, "span", (int64_t)s->next);
+	tg_jw_kstr(w, "kind", "stage");
+	tg_jw_kstr(w, "name", stage->name);
+	tg_jw_kint(w, "parent", 1);
+	tg_store_event_close(&s->job->store);
+	TG_GROW(s->open, s->n + 1, s->cap);
+	s->open[s->n++] = (struct open_stage){ stage->name, s->next++ };
+}
+
+/* Ends the one of that name which began last. */
+static void end_stage(struct stages *s, const struct tg_log_stage *stage)
+{
+	for (size_t i = s->n; i-- > 0;) {
+		struct tg_jw *w;
+
+		if (strcmp(s->open[i].name, stage->name) != 0)
+			continue;
+		w = tg_store_event(&s->job->store, "end", stage->utc_ns);
+		tg_jw_kint(w, "span", (int64_t)s->open[i].span);
+		tg_jw_kstr(w, "status", "ok");
+		tg_store_event_close(&s->job->store);
+		memmove(&s->open[i], &s->open[i + 1], (s->n - i - 1) * sizeof(*s->open));
+		s->n--;
+		return;
+	}
+}
+
+static void say_stages(struct job *j)
+{
+	struct stages s = { .job = j, .next = 2 };
+
+	for (size_t i = 0; i < j->n; i++)
+		for (size_t k = 0; k < j->source[i].log->n_stages; k++) {
+			const struct tg_log_stage *stage = &j->source[i].log->stage[k];
+
+			if (stage->begin)
+				begin_stage(&s, stage);
+			else
+				end_stage(&s, stage);
+		}
+	free(s.open);
+}
+
+static void say_note(struct job *j, const char *name, const char *text)
+{
+	struct tg_buf note = TG_BUF_INIT;
+	struct tg_jw *w = tg_store_event(&j->store, "note", j->first_ns);
+
+	tg_buf_addf(&note, "%s: %s", name, text);
+	tg_jw_kstr(w, "text", note.data);
+	tg_store_event_close(&j->store);
+	tg_buf_release(&note);
+}
+
+static void say_disk(struct job *j, const struct tg_log_disk *disk)
+{
+	struct tg_jw *w = tg_store_event(&j->store, "disk", j->first_ns);
+
+	tg_jw_kstr(w, "name", disk->name);
+	tg_jw_key(w, "mounts");
+	tg_jw_begin_array(w);
+	for (size_t i = 0; i < disk->n; i++)
+		tg_jw_str(w, disk->mount[i]);
+	tg_jw_end_array(w);
+	tg_store_event_close(&j->store);
+}
+
+static void say_facts(struct job *j, const struct tg_log *log)
+{
+	struct tg_jw *w;
+
+	for (size_t i = 0; i < log->n_notes; i++)
+		say_note(j, log->name, log->note[i]);
+	for (size_t i = 0; i < log->n_disks; i++)
+		say_disk(j, &log->disk[i]);
+	if (!log->has_processes)
+		return;
+	w = tg_store_event(&j->store, "means", j->first_ns);
+	tg_jw_kstr(w, "what", "tree.cpu_ns");
+	tg_jw_kstr(w, "by", "processes");
+	tg_jw_kstr(w, "why",
+		"from the CPU time of processes in a log, or their %CPU where that is too coarse; "
+		"what lived between two samples is not in it");
+	tg_store_event_close(&j->store);
+}
+
+static void begin_run(struct job *j, const char *name)
+{
+	struct tg_jw *w = tg_store_event(&j->store, "begin", j->first_ns);
+
+	tg_jw_kint(w, "span", 1);
+	tg_jw_kstr(w, "kind", "run");
+	tg_jw_kstr(w, "name", name);
+	tg_store_event_close(&j->store);
+	for (size_t i = 0; i < j->n; i++)
+		say_facts(j, j->source[i].log);
+	say_stages(j);
+	tg_store_flush(&j->store);
+}
+
+static void end_run(struct job *j)
+{
+	struct tg_jw *w = tg_store_event(&j->store, "end", j->last_ns);
+
+	tg_jw_kint(w, "span", 1);
+	tg_jw_kstr(w, "status", "unknown");
+	tg_store_event_close(&j->store);
+	tg_store_flush(&j->store);
+}
+
+/* ---- samples ---- */
+
+/* Outputs of a part that no tool before this one tells. */
+static uint64_t wanted_of(
+	const struct job *j, const struct tg_log *log, const struct tg_log_part *part)
+{
+	uint64_t outputs = tg_stream_outputs(part, j->cpus), wanted = outputs;
+
+	for (size_t i = 0; i < j->n; i++) {
+		const struct tg_log *other = j->source[i].log;
+
+		if (!strcmp(other->format->tool, log->format->tool))
+			break; /* its own logs, and those of tools that come later */
+		for (size_t p = 0; p < other->n_parts; p++) {
+			uint64_t its = tg_stream_outputs(&other->part[p], j->cpus);
+
+			for (size_t a = 0; a < part->layout->n_outputs; a++)
+				for (size_t b = 0; b < other->part[p].layout->n_outputs; b++)
+					if ((its >> b & 1) &&
+						!strcmp(part->layout->output[a].metric.name,
+							other->part[p]
+								.layout->output[b]
+								.metric.name))
+						wanted &= ~(UINT64_C(1) << a);
+		}
+	}
+	return wanted;
+}
+
+static void open_source(struct job *j, struct source *s, uint32_t next_entity)
+{
+	for (size_t p = 0; p < s->log->n_parts; p++)
+		tg_stream_begin(&s->stream[p], &j->store, s->log, &s->log->part[p], j->cpus,
+			wanted_of(j, s->log, &s->log->part[p]));
+	if (s->log->has_processes)
+		tg_lives_begin(&s->lives, &j->store, s->log, j->cpus, next_entity);
+	s->started = s->open = true;
+}
+
+static void close_source(struct source *s)
+{
+	for (size_t p = 0; p < s->log->n_parts; p++)
+		tg_stream_end(&s->stream[p]);
+	if (s->log->has_processes)
+		tg_lives_end(&s->lives);
+	s->open = false;
+}
+
+static int64_t next_of(const struct source *s)
+{
+	int64_t next = s->log->has_processes ? tg_lives_next_ns(&s->lives) : INT64_MAX;
+
+	for (size_t p = 0; p < s->log->n_parts; p++)
+		next = TG_MIN(next, tg_stream_next_ns(&s->stream[p]));
+	return next;
+}
+
+/* Write all ticks of that moment. */
+static void write_ticks(struct source *s, int64_t utc_ns)
+{
+	int64_t from = s->before ? s->before->last_ns : INT64_MIN;
+
+	for (size_t p = 0; p < s->log->n_parts; p++)
+		while (tg_stream_next_ns(&s->stream[p]) == utc_ns)
+			tg_stream_tick(&s->stream[p], from);
+	while (s->log->has_processes && tg_lives_next_ns(&s->lives) == utc_ns)
+		tg_lives_tick(&s->lives, from);
+	s->last_ns = TG_MAX(s->last_ns, utc_ns);
+}
+
+static void say_gap(struct job *j, int64_t from_ns, int64_t to_ns)
+{
+	struct tg_jw *w = tg_store_event(&j->store, "gap", to_ns);
+
+	tg_jw_kint(w, "from", tg_store_stamp(&j->store, from_ns));
+	tg_jw_kint(w, "to", tg_store_stamp(&j->store, to_ns));
+	tg_jw_kstr(w, "why", "no log has samples of this time");
+	tg_store_event_close(&j->store);
+}
+
+/* The source whose tick comes next, of those whose turn it is; NULL: all are written. */
+static struct source *next_source(struct job *j, int64_t *utc_ns)
+{
+	struct source *found = NULL;
+	uint32_t entity = 1;
+
+	*utc_ns = INT64_MAX;
+	for (size_t i = 0; i < j->n; i++) {
+		struct source *s = &j->source[i];
+		int64_t next;
+
+		if (s->log->has_processes)
+			entity = TG_MAX(entity, s->lives.next_entity);
+		if (s->before && s->before->open)
+			continue;
+		if (!s->started)
+			open_source(j, s, entity);
+		next = s->open ? next_of(s) : INT64_MAX;
+		if (s->open && next == INT64_MAX)
+			close_source(s);
+		if (next < *utc_ns) {
+			*utc_ns = next;
+			found = s;
+		}
+	}
+	return found;
+}
+
+static void write_samples(struct job *j)
+{
+	int64_t utc, before = INT64_MIN;
+	struct source *s;
+
+	while ((s = next_source(j, &utc)) && !j->store.error) {
+		if (before != INT64_MIN && (utc - before) / 3 > TG_MAX(j->period_ns, TG_NS_PER_S))
+			say_gap(j, before, utc);
+		write_ticks(s, utc);
+		before = utc;
+	}
+	for (size_t i = 0; i < j->n; i++)
+		if (j->source[i].open)
+			close_source(&j->source[i]);
+}
+
+static void chain_sources(struct job *j)
+{
+	for (size_t i = 0; i < j->n; i++) {
+		j->source[i].last_ns = INT64_MIN;
+		if (i &&
+			!strcmp(j->source[i].log->format->tool, j->source[i - 1].log->format->tool))
+			j->source[i].before = &j->source[i - 1];
+	}
+}
+
+static int write_all(struct job *j, const char *path, const char *name, struct tg_err *err)
+{
+	struct tg_buf session = TG_BUF_INIT;
+	struct tg_writer *writer;
+	int r;
+
+	session_json(j, &session);
+	r = tg_writer_open(&writer, path, session.data, err);
+	tg_buf_release(&session);
+	if (r < 0)
+		return r;
+	tg_store_init(&j->store, writer, TG_MAX(j->first_ns, LEAD_NS) - LEAD_NS);
+	begin_run(j, name);
+	write_samples(j);
+	end_run(j);
+	r = j->store.error;
+	tg_store_release(&j->store);
+	if (r < 0)
+		tg_writer_abandon(writer);
+	else
+		r = tg_writer_finish(writer);
+	if (r < 0) {
+		unlink(path);
+		tg_err_set(err, r, "cannot write %.150s: %s", path, strerror(-r));
+	}
+	return r;
+}
+
+int tg_import_write(const struct tg_import *im, const char *path, const char *name,
+	struct tg_buf *left_out, struct tg_err *err)
+{
+	struct job j = { .im = im, .first_ns = INT64_MAX, .last_ns = INT64_MIN };
+	int r;
+
+	if (access(path, F_OK) == 0)
+		return tg_err_set(err, -EEXIST,
+			"%.150s exists already, and recordings are not written over", path);
+	j.source = tg_xcalloc(im->n + 1, sizeof(*j.source));
+	choose_logs(&j, left_out);
+	chain_sources(&j);
+	if (j.first_ns > j.last_ns)
+		r = tg_err_set(
+			err, -ENODATA, "there is no sample in these logs: nothing to record");
+	else
+		r = write_all(&j, path, name, err);
+	free(j.source);
+	return r;
+}
