@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`python -m tachograph.parquet FILE`: raw on descriptor 3 becomes a Parquet file, by pyarrow.
+"""`main` makes a Parquet file, the argument, of raw on descriptor 3, by pyarrow.
 
 The executable starts it for `export -o x.parquet`. One row a sample: time (timestamp in ns, UTC),
 session, cell, then a column for each metric and instance, named as in CSV: name:instance[unit].
@@ -73,7 +73,3 @@ def _array(pa, kind, column, values, missing):
 
         return pc.multiply(pc.cast(whole, pa.float64(), safe=False), 10.0 ** column["scale"])
     return whole.cast(kind)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -11,8 +11,18 @@
 
 #include "base/mem.h"
 
-/* python/tachograph/parquet.py ends so where pyarrow is missing; Python itself where that is. */
-enum { NO_PYARROW = 3, NO_MODULE = 1, NO_ROOM = 4 };
+/* As python/tachograph/parquet.py ends, and the line that starts it. */
+enum { NO_PYARROW = 3, NO_ROOM = 4, NO_MODULE = 5 };
+
+/* No module of the current folder, whosever that is, takes the place of ours. */
+#define START                                                                                      \
+	"import sys\n"                                                                             \
+	"sys.path[:] = [p for p in sys.path if p]\n"                                               \
+	"try:\n"                                                                                   \
+	"    from tachograph.parquet import main\n"                                                \
+	"except ImportError:\n"                                                                    \
+	"    sys.exit(5)\n"                                                                        \
+	"sys.exit(main())\n"
 
 extern char **environ;
 
@@ -68,7 +78,7 @@ static int ended(int status, struct tg_err *err)
 int tg_parquet_write(struct tg_export *e, const char *path, struct tg_err *err)
 {
 	char python[PATH_MAX];
-	char *argv[] = { python, (char *)"-m", (char *)"tachograph.parquet", (char *)path, NULL };
+	char *argv[] = { python, (char *)"-c", (char *)START, (char *)path, NULL };
 	struct tg_spawn spawn = { .argv = argv, .env = environ, .fd3 = -1 };
 	int pair[2], rc, status = -1;
 	struct tg_sink before = e->sink;

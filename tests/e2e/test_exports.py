@@ -149,15 +149,17 @@ def test_parquet(run, content):
 def test_parquet_without_pyarrow(run, exe, tmp_path):
     """One sentence, and no file."""
     fake = tmp_path / "python3"
-    fake.write_text("#!/bin/sh\nexit 3\n")
+    fake.write_text("#!/bin/sh\nexit $NUMBER\n")
     fake.chmod(0o700)
     copy = tmp_path / "tachograph"
     shutil.copy(exe, copy)
-    result = subprocess.run([copy, "export", run.folder / "run.tacho", "-o", tmp_path / "x.parquet"],
-                            capture_output=True, text=True, timeout=LONG)
-    assert result.returncode == 1
-    assert result.stderr == ("tachograph: Parquet is written by pyarrow, which this Python lacks: "
-                             "pip install pyarrow\n")
+    for number, sentence in ((3, "Parquet is written by pyarrow, which this Python lacks: pip install pyarrow"),
+                             (4, "pyarrow could not write the file"),
+                             (5, "Parquet is written by a Python that has tachograph and pyarrow: install both "
+                                 "into one environment")):
+        result = subprocess.run([copy, "export", run.folder / "run.tacho", "-o", tmp_path / "x.parquet"],
+                                env={"NUMBER": str(number)}, capture_output=True, text=True, timeout=LONG)
+        assert (result.returncode, result.stderr) == (1, f"tachograph: {sentence}\n")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["python3", "tachograph"]
 
 
