@@ -29,6 +29,7 @@ file /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf  fonts-dejavu-core
 '
 needs_test='
 cmd git                     git
+cmd make                    make
 cmd meson                   meson
 cmd ninja                   ninja-build
 cmd clang-14|clang          clang-14

@@ -33,6 +33,11 @@ static const char *find_elsewhere(const struct tg_recording *r, uint32_t session
 	return NULL;
 }
 
+static bool is_slurm(const char *program)
+{
+	return !strcmp(program, "sbatch") || !strcmp(program, "srun") || !strcmp(program, "salloc");
+}
+
 static void add_hint(struct tg_buf *out, const struct tg_recording *r, const struct tg_span *run,
 	const struct tg_totals *t)
 {
@@ -42,8 +47,9 @@ static void add_hint(struct tg_buf *out, const struct tg_recording *r, const str
 	if (elsewhere)
 		tg_buf_addf(out,
 			"  it waited for %s, whose work is done elsewhere and is not in here:\n"
-			"  put \"tachograph record --\" before what runs there\n",
-			elsewhere);
+			"  put \"tachograph record --\" before what runs there, as in "
+			"examples/%s\n",
+			elsewhere, is_slurm(elsewhere) ? "sbatch-array.sh" : "README.md");
 }
 
 /* "  read 12 MB, written 1.2 GB" where there is either. */

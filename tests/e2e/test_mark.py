@@ -120,6 +120,43 @@ def test_names(script):
     assert stage["name"] == name and stage["attrs"] == {"k": "v=w"} and stage["status"] == "ok"
 
 
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.fixture
+def path_with(exe, tmp_path):
+    """An environment in which `tachograph` is ours."""
+    bin = tmp_path / "bin"
+    bin.mkdir()
+    bin.joinpath("tachograph").symlink_to(exe)
+    return {**os.environ, "PATH": f"{bin}:{os.environ['PATH']}"}
+
+
+def test_makefile(script, path_with, exe, tmp_path):
+    """Each recipe is a stage, named after its target; not recorded, it does the same."""
+    make = ["make", "-j2", "-f", EXAMPLES / "Makefile"]
+    subprocess.run([exe, "record", "-o", script.file, *make], cwd=tmp_path, env=path_with, check=True, timeout=LONG)
+    assert (tmp_path / "count").read_text().split() == ["200000"]
+    assert {s["name"]: s["status"] for s in script.stages()} == dict.fromkeys(("numbers", "even", "odd", "count"), "ok")
+    for env in (path_with, {**os.environ, "PATH": os.defpath}):
+        for name in ("numbers", "even", "odd", "count"):
+            (tmp_path / name).unlink()
+        subprocess.run(make, cwd=tmp_path, env=env, check=True, timeout=LONG)
+        assert (tmp_path / "count").read_text().split() == ["200000"]
+
+
+def test_array(path_with, exe, tmp_path):
+    """Tasks of an array, as Slurm starts them: a file each, compared with what was requested."""
+    for task in ("1", "2"):
+        env = {**path_with, "SLURM_SUBMIT_DIR": str(tmp_path), "SLURM_JOB_ID": "9" + task, "SLURM_ARRAY_JOB_ID": "9",
+               "SLURM_ARRAY_TASK_ID": task, "SLURM_CPUS_PER_TASK": "2", "SLURM_MEM_PER_NODE": "1024"}
+        subprocess.run([EXAMPLES / "sbatch-array.sh"], cwd=tmp_path, env=env, check=True, timeout=LONG)
+    files = sorted(p.name for p in (tmp_path / "recordings").iterdir())
+    assert len(files) == 2 and "-9_1-" in files[0] and "-9_2-" in files[1]
+    shown = subprocess.run([exe, "show", tmp_path / "recordings"], capture_output=True, text=True, timeout=LONG).stdout
+    assert "of requested" in shown and shown.splitlines()[-1].startswith("sh ")
+
+
 def test_example(exe, tmp_path, place):
     """The pipeline of examples/: recorded or not, with us on the machine or not, it does the same."""
     example = pathlib.Path(__file__).resolve().parents[2] / "examples" / "pipeline.sh"

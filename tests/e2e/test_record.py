@@ -345,7 +345,12 @@ def test_work_that_is_done_elsewhere(record, tmp_path):
     """Who only waits for another machine is told how to see what it does."""
     srun = tmp_path / "srun"
     srun.symlink_to("/bin/sleep")
-    assert "it waited for srun" in record("sh", "-c", "./srun 1.5; true").stderr
+    said = record("sh", "-c", "./srun 1.5; true").stderr
+    assert "it waited for srun" in said and "examples/sbatch-array.sh" in said
+    for name in ("docker", "ssh", "qsub"):
+        (tmp_path / name).symlink_to("/bin/sleep")
+        said = record("sh", "-c", f"./{name} 1.5; true").stderr
+        assert f"it waited for {name}" in said and "examples/README.md" in said
     assert "waited" not in record("sh", "-c", "./srun 0.2; " + BURN).stderr
     assert "waited" not in record("sleep", "1").stderr
 
