@@ -218,8 +218,8 @@ def test_wrong_signature_is_not_acted_upon(kernel):
 
 def test_subshell(kernel):
     subshell = kernel.request("create_subshell_request")["content"]["subshell_id"]
-    main = kernel.send(f"import threading; e = threading.Event(); print(e.wait({LONG}))")
-    kernel.wait_input(main)
+    main = kernel.send(f"import threading; e = threading.Event(); print('made'); print(e.wait({LONG}))")
+    assert kernel.wait_iopub(main, "stream")["content"]["text"] == "made\n"  # or the other would find no `e`
     content = {"code": "print('sub'); e.set()", "silent": False, "store_history": False,
                "user_expressions": {}, "allow_stdin": False, "stop_on_error": True}
     sub = kernel.send_content("execute_request", content, subshell_id=subshell)
