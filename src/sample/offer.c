@@ -28,7 +28,7 @@ static const char *nothing(const struct opened *o)
 /* Not from here: the driver is asked by a helper, which a recording starts. */
 static bool is_unasked(const struct tg_sampler *s, const struct tg_source *of)
 {
-	return !strcmp(of->name, "gpu") && !s->hooks.start_gpu;
+	return of->by_hook && !s->hooks.start_gpu;
 }
 
 size_t tg_sampler_sources(const struct tg_sampler *s, struct tg_source_info *info, size_t cap)

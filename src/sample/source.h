@@ -84,6 +84,7 @@ struct tg_source {
 	 * started (apart.h), which has no hooks and of the tree, if it is `of_tree`, the numbers.
 	 */
 	bool apart, of_tree;
+	bool by_hook; /* its values come from what the hook start_gpu starts alone */
 	bool edge; /* read for edges of cells, too: cheap, and of the job or its devices */
 
 	/*

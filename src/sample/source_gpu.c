@@ -296,6 +296,7 @@ static void close_gpu(void *state)
 
 const struct tg_source tg_source_gpu = {
 	.name = "gpu",
+	.by_hook = true,
 	.help = "each NVIDIA GPU, and what the job uses of it",
 	.metric = metrics,
 	.n_metrics = TG_ARRAY_SIZE(metrics),
