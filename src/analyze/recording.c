@@ -187,6 +187,7 @@ static bool on_birth(struct load *l, struct tg_span_session *s, const struct tg_
 		.session = s->number,
 		.entity = (uint32_t)entity,
 		.pid = tg_json_int(tg_json_get(v, "pid"), 0),
+		.parent = tg_json_int(tg_json_get(v, "ppid"), 0),
 		.birth_ns = t,
 		.death_ns = INT64_MAX,
 		.cpu_ns = TG_MISSING,

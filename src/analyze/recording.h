@@ -53,7 +53,7 @@ struct tg_span_session {
 struct tg_life {
 	uint32_t session;
 	uint32_t entity;
-	int64_t pid;
+	int64_t pid, parent; /* process numbers; 0: unknown */
 	int64_t birth_ns, death_ns; /* monotonic, in this order; INT64_MAX: alive at the end */
 	int64_t cpu_ns; /* in all, told at its death; TG_MISSING: unknown */
 	char *comm, *args; /* NULL: unknown */

@@ -133,6 +133,7 @@ void tg_reader_close(struct tg_reader *r)
 	tg_zip_release(&r->zip);
 	tg_buf_release(&r->chunk);
 	tg_cache_release(&r->cache);
+	tg_held_release(&r->held);
 	tg_block_free(r->block);
 	tg_process_block_free(r->cells);
 	free(r->stats);
@@ -239,6 +240,53 @@ static size_t first_place(const struct tg_places *places, int64_t t_ns)
 	return lo;
 }
 
+void tg_reader_hold(struct tg_reader *r, uint64_t bytes)
+{
+	r->held.bytes_max = TG_MAX(bytes, r->held.bytes);
+}
+
+/* All rows of a table as one block. 0 or -errno; bad chunks are left out, and counted. */
+static int read_whole(struct tg_reader *r, struct tg_index_table *t, struct tg_block *out)
+{
+	size_t n = t->def->n_columns;
+	uint32_t *all = tg_xcalloc(n + 1, sizeof(*all));
+	int k = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all[i] = (uint32_t)i;
+	for (size_t i = 0; i < t->places.n && (k == 0 || k == -EBADMSG); i++) {
+		k = tg_reader_decode(r, &t->places.p[i], n, all, n);
+		if (k == 0)
+			tg_held_append(out, r->rows);
+	}
+	free(all);
+	return k == -EBADMSG ? 0 : k;
+}
+
+/*
+ * *out: the table in memory, read now or before; NULL where it is not to be had: it does not fit,
+ * or its chunks are not in order of time. Returns 0 or -errno.
+ */
+static int hold(struct tg_reader *r, const struct tg_table *table, struct tg_index_table *t,
+	struct tg_block **out)
+{
+	int k;
+
+	*out = tg_held_find(&r->held, table->number);
+	if (*out || t->places.unordered ||
+		!tg_held_fits(&r->held, t->def->n_columns, table->n_rows))
+		return 0;
+	*out = tg_block_new(table->number, (uint32_t)t->def->n_columns, (uint32_t)table->n_rows);
+	k = read_whole(r, t, *out);
+	if (k == 0) {
+		tg_held_put_take(&r->held, *out);
+	} else {
+		tg_block_free(*out);
+		*out = NULL;
+	}
+	return k;
+}
+
 int tg_reader_blocks(struct tg_reader *r, const struct tg_table *table, const uint32_t *column,
 	size_t n_columns, int64_t from_ns, int64_t to_ns,
 	int (*each)(void *ctx, const struct tg_block *block), void *ctx)
@@ -248,6 +296,16 @@ int tg_reader_blocks(struct tg_reader *r, const struct tg_table *table, const ui
 	for (size_t i = 0; i < n_columns; i++)
 		if (!t || !t->def || column[i] >= t->def->n_columns)
 			return -EINVAL;
+	if (t && t->def && r->held.bytes_max) {
+		struct tg_block *block;
+		int k = hold(r, table, t, &block);
+
+		if (k < 0)
+			return k;
+		if (block)
+			return each(ctx,
+				tg_held_view(&r->held, block, column, n_columns, from_ns, to_ns));
+	}
 	for (size_t i = t ? first_place(&t->places, from_ns) : 0; t && t->def && i < t->places.n;
 		i++) {
 		struct tg_place *place = &t->places.p[i];

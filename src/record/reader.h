@@ -81,11 +81,19 @@ int tg_reader_events(struct tg_reader *r,
 /*
  * Hand over the decoded blocks of `table` that touch [from_ns, to_ns], in order of time. Only the
  * listed columns are decoded: block->values has them in the order of `column`. The block is the
- * reader's. A chunk that cannot be decoded is skipped and counted as damage.
+ * reader's; a row or more on either side of that time may be in it. A chunk that cannot be decoded
+ * is skipped and counted as damage.
  */
 int tg_reader_blocks(struct tg_reader *r, const struct tg_table *table, const uint32_t *column,
 	size_t n_columns, int64_t from_ns, int64_t to_ns,
 	int (*each)(void *ctx, const struct tg_block *block), void *ctx);
+
+/*
+ * From now on decode a table whole when it is first read, and hold it, as long as all tables
+ * together take no more than `bytes`: for many columns of one recording. What is appended later to
+ * one that is held is not seen.
+ */
+void tg_reader_hold(struct tg_reader *r, uint64_t bytes);
 
 /*
  * Hand over groups of one column that cover [from_ns, to_ns], each at most as long as the

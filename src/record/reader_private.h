@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "record/block.h"
 #include "record/cache.h"
+#include "record/held.h"
 #include "record/index.h"
 #include "record/reader.h"
 #include "record/scan.h"
@@ -22,6 +23,7 @@ struct tg_reader {
 	size_t n_tables;
 	struct tg_buf chunk; /* stored bytes of the chunk that was read last */
 	struct tg_cache cache;
+	struct tg_held held;
 	const struct tg_block *rows; /* those asked for last; in the cache */
 	struct tg_block *block; /* what verifying decodes: nobody asks for it twice */
 	struct tg_process_block *cells;

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analyze/activity.h"
+
+#include <math.h>
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "record/format.h"
+
+#include "base/mem.h"
+
+#define COMMANDS_MAX 1024 /* with bins of their own while they are counted */
+#define CROWDS_MAX   4096
+
+/* What was read of a process last. */
+struct last {
+	size_t command;
+	int64_t cpu_ns, rss_bytes, read_bytes, write_bytes; /* TG_MISSING: nothing */
+	bool born; /* its clocks began in the recording, and count from 0 */
+};
+
+struct command {
+	struct tg_command_use use;
+	double rss_now;
+	int64_t since_ns; /* rss_now is in the bins up to then */
+};
+
+struct pass {
+	struct tg_recording *r;
+	struct tg_activity *out;
+	int64_t from_ns, to_ns;
+	struct command *command;
+	size_t n_commands, cap_commands;
+	struct tg_map command_at; /* by the hash of the name */
+	struct last *last; /* of each life */
+	const struct tg_span_session *session;
+	size_t *dying; /* places of the session's lives, by their death */
+	size_t n_dying, next_dying;
+	int64_t t_ns, t_utc_ns, before_utc_ns; /* of these rows, and the ones before */
+};
+
+/* ---- bins ---- */
+
+static int64_t bin_edge(const struct pass *p, size_t i)
+{
+	double span = (double)(p->to_ns - p->from_ns);
+
+	return p->from_ns + (int64_t)(span * (double)i / (double)p->out->n_bins);
+}
+
+static size_t bin_at(const struct pass *p, int64_t t_ns)
+{
+	double share = (double)(t_ns - p->from_ns) / (double)(p->to_ns - p->from_ns);
+	size_t i = (size_t)fmin(share * (double)p->out->n_bins, (double)(p->out->n_bins - 1));
+
+	while (i && bin_edge(p, i) > t_ns)
+		i--;
+	return i;
+}
+
+/* Spread `amount` evenly over [a_ns, b_ns]; `top` is its height, for the maximum. */
+static void spread(const struct pass *p, struct tg_bin *bin, int64_t a_ns, int64_t b_ns,
+	double amount, double top)
+{
+	double whole = (double)(b_ns - a_ns);
+	int64_t a = TG_MAX(a_ns, p->from_ns), b = TG_MIN(b_ns, p->to_ns);
+
+	if (!(whole > 0) || a >= b)
+		return;
+	for (size_t i = bin_at(p, a); i < p->out->n_bins && bin_edge(p, i) < b; i++) {
+		int64_t lo = TG_MAX(a, bin_edge(p, i)), hi = TG_MIN(b, bin_edge(p, i + 1));
+
+		if (hi > lo)
+			bin[i].mean += amount * (double)(hi - lo) / whole;
+		bin[i].max = fmax(bin[i].max, top);
+	}
+}
+
+static struct tg_bin *new_bins(const struct pass *p)
+{
+	struct tg_bin *bin = tg_xcalloc(p->out->n_bins, sizeof(*bin));
+
+	for (size_t i = 0; i < p->out->n_bins; i++) {
+		bin[i].t0_ns = bin_edge(p, i);
+		bin[i].t1_ns = bin_edge(p, i + 1);
+	}
+	return bin;
+}
+
+/* ---- commands ---- */
+
+static size_t add_command(struct pass *p, const char *name)
+{
+	struct command *c;
+
+	TG_GROW(p->command, p->n_commands + 1, p->cap_commands);
+	c = &p->command[p->n_commands];
+	*c = (struct command){ .use = { .name = tg_xstrdup(name) }, .since_ns = p->from_ns };
+	c->use.cores = new_bins(p);
+	c->use.rss = new_bins(p);
+	return p->n_commands++;
+}
+
+static size_t command_of(struct pass *p, const char *name)
+{
+	uint64_t key = tg_hash(TG_HASH_INIT, name, strlen(name));
+	ptrdiff_t at = tg_map_get(&p->command_at, key);
+
+	if (at >= 0 && !strcmp(p->command[at].use.name, name))
+		return (size_t)at;
+	/* two names of one key are one here: that has yet to happen */
+	if (at < 0 && p->n_commands < COMMANDS_MAX) {
+		tg_map_put(&p->command_at, key, p->n_commands);
+		return add_command(p, name);
+	}
+	return p->n_commands == COMMANDS_MAX ? add_command(p, "others") : p->n_commands - 1;
+}
+
+static void start(struct pass *p)
+{
+	for (size_t i = 0; i < p->r->n_lives; i++) {
+		const struct tg_life *life = &p->r->life[i];
+		const struct tg_span_session *s = tg_recording_session(p->r, life->session);
+		struct last *l = &p->last[i];
+
+		*l = (struct last){ .command = command_of(p, life->comm ? life->comm : "?"),
+			.cpu_ns = TG_MISSING,
+			.rss_bytes = TG_MISSING,
+			.read_bytes = TG_MISSING,
+			.write_bytes = TG_MISSING,
+			.born = s && life->birth_ns > s->first_ns };
+		p->command[l->command].use.n++;
+	}
+}
+
+/* The memory of a command changes now by so much. */
+static void add_memory(struct pass *p, struct command *c, int64_t utc_ns, double bytes)
+{
+	double s = (double)(utc_ns - c->since_ns) / 1e9;
+
+	if (utc_ns > c->since_ns) {
+		spread(p, c->use.rss, c->since_ns, utc_ns, c->rss_now * s, c->rss_now);
+		c->since_ns = utc_ns;
+	}
+	c->rss_now += bytes;
+	c->use.rss_peak_bytes = fmax(c->use.rss_peak_bytes, c->rss_now);
+}
+
+/* ---- the pass ---- */
+
+static void bury(struct pass *p, int64_t until_ns)
+{
+	for (; p->next_dying < p->n_dying; p->next_dying++) {
+		size_t i = p->dying[p->next_dying];
+		const struct tg_life *life = &p->r->life[i];
+		struct last *l = &p->last[i];
+
+		if (life->death_ns > until_ns)
+			return;
+		if (l->rss_bytes != TG_MISSING)
+			add_memory(p, &p->command[l->command],
+				tg_session_utc(p->session, life->death_ns), -(double)l->rss_bytes);
+		l->rss_bytes = TG_MISSING;
+	}
+}
+
+/* The increase of a clock since the last row, or since 0 where it began in the recording. */
+static double rise(const struct last *l, int64_t before, int64_t value)
+{
+	if (before != TG_MISSING)
+		return value > before ? (double)(value - before) : 0;
+	return l->born ? (double)value : 0;
+}
+
+static void add_to(double *sum, double v)
+{
+	*sum = isnan(*sum) ? v : *sum + v;
+}
+
+static void take_cpu(
+	struct pass *p, struct last *l, struct tg_use *use, int64_t birth_utc_ns, int64_t value)
+{
+	struct command *c = &p->command[l->command];
+	double s = rise(l, l->cpu_ns, value) / 1e9;
+	int64_t from = l->cpu_ns == TG_MISSING ? birth_utc_ns : p->before_utc_ns;
+	double length = (double)(p->t_utc_ns - from) / 1e9;
+
+	l->cpu_ns = value;
+	add_to(&use->cpu_s, s);
+	c->use.cpu_s += s;
+	if (length > 0)
+		spread(p, c->use.cores, from, p->t_utc_ns, s, s / length);
+}
+
+static int each_cell(void *ctx, const struct tg_process_cell *cell)
+{
+	struct pass *p = ctx;
+	const struct tg_life *life = tg_recording_life(p->r, p->session->number, cell->entity);
+	struct tg_use *use;
+	struct last *l;
+
+	if (!life || cell->value == TG_MISSING || cell->t_ns < p->t_ns)
+		return 0;
+	if (cell->t_ns > p->t_ns) {
+		p->before_utc_ns = p->t_utc_ns;
+		p->t_ns = cell->t_ns;
+		p->t_utc_ns = tg_session_utc(p->session, cell->t_ns);
+		bury(p, cell->t_ns);
+	}
+	l = &p->last[life - p->r->life];
+	use = &p->out->use[life - p->r->life];
+	switch (cell->field) {
+	case TG_PROCESS_CPU_NS:
+		take_cpu(p, l, use, tg_session_utc(p->session, life->birth_ns), cell->value);
+		break;
+	case TG_PROCESS_RSS_BYTES:
+		use->rss_peak_bytes = fmax(use->rss_peak_bytes, (double)cell->value);
+		add_memory(p, &p->command[l->command], p->t_utc_ns,
+			(double)cell->value -
+				(l->rss_bytes == TG_MISSING ? 0 : (double)l->rss_bytes));
+		l->rss_bytes = cell->value;
+		break;
+	case TG_PROCESS_HWM_BYTES:
+		use->rss_peak_bytes = fmax(use->rss_peak_bytes, (double)cell->value);
+		break;
+	case TG_PROCESS_READ_BYTES:
+		add_to(&use->read_bytes, rise(l, l->read_bytes, cell->value));
+		l->read_bytes = cell->value;
+		break;
+	case TG_PROCESS_WRITE_BYTES:
+		add_to(&use->write_bytes, rise(l, l->write_bytes, cell->value));
+		l->write_bytes = cell->value;
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+static int by_death(const void *a, const void *b, void *ctx)
+{
+	const struct tg_life *life = ctx;
+	int64_t x = life[*(const size_t *)a].death_ns, y = life[*(const size_t *)b].death_ns;
+
+	return (x > y) - (x < y);
+}
+
+static int pass_session(struct pass *p, const struct tg_span_session *s)
+{
+	int rc;
+
+	p->session = s;
+	p->n_dying = p->next_dying = 0;
+	p->t_ns = s->first_ns;
+	p->t_utc_ns = p->before_utc_ns = tg_session_utc(s, s->first_ns);
+	for (size_t i = 0; i < p->r->n_lives; i++)
+		if (p->r->life[i].session == s->number)
+			p->dying[p->n_dying++] = i;
+	qsort_r(p->dying, p->n_dying, sizeof(*p->dying), by_death, p->r->life);
+	rc = tg_reader_processes(p->r->reader, s->number, INT64_MIN, INT64_MAX, each_cell, p);
+	/* nothing of one session is known in the next */
+	bury(p, s->last_ns);
+	for (size_t i = 0; i < p->n_commands; i++) {
+		add_memory(p, &p->command[i], tg_session_utc(s, s->last_ns), 0);
+		p->command[i].rss_now = 0;
+	}
+	return TG_MIN(rc, 0);
+}
+
+/* ---- the end ---- */
+
+/* What was seen at the death of a process is the whole. */
+static void take_deaths(struct pass *p)
+{
+	for (size_t i = 0; i < p->r->n_lives; i++) {
+		const struct tg_life *life = &p->r->life[i];
+
+		if (p->last[i].born && life->cpu_ns != TG_MISSING)
+			p->out->use[i].cpu_s = fmax((double)life->cpu_ns / 1e9,
+				isnan(p->out->use[i].cpu_s) ? 0 : p->out->use[i].cpu_s);
+	}
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct command *x = a, *y = b;
+
+	if (x->use.cpu_s != y->use.cpu_s)
+		return x->use.cpu_s < y->use.cpu_s ? 1 : -1;
+	return x->use.rss_peak_bytes < y->use.rss_peak_bytes   ? 1
+	       : x->use.rss_peak_bytes > y->use.rss_peak_bytes ? -1
+							       : 0;
+}
+
+static void join(struct tg_command_use *to, const struct tg_command_use *from, size_t n_bins)
+{
+	to->n += from->n;
+	to->cpu_s += from->cpu_s;
+	for (size_t i = 0; i < n_bins; i++) {
+		to->cores[i].mean += from->cores[i].mean;
+		to->cores[i].max += from->cores[i].max;
+		to->rss[i].mean += from->rss[i].mean;
+		to->rss[i].max += from->rss[i].max;
+	}
+}
+
+static void finish_bins(struct tg_bin *bin, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bin[i].mean /= (double)(bin[i].t1_ns - bin[i].t0_ns) / 1e9;
+		bin[i].max = fmax(bin[i].max, bin[i].mean);
+		bin[i].min = bin[i].mean;
+	}
+}
+
+static void command_release(struct tg_command_use *c)
+{
+	free(c->name);
+	free(c->cores);
+	free(c->rss);
+}
+
+static void hand_over(struct pass *p, size_t most)
+{
+	struct tg_activity *out = p->out;
+
+	if (p->n_commands)
+		qsort(p->command, p->n_commands, sizeof(*p->command), by_weight);
+	out->command = tg_xcalloc(most + 2, sizeof(*out->command));
+	for (size_t i = 0; i < p->n_commands; i++) {
+		struct tg_command_use *use = &p->command[i].use;
+
+		if (i <= most) {
+			out->command[out->n_commands++] = *use;
+			continue;
+		}
+		join(&out->command[most], use, out->n_bins);
+		command_release(use);
+	}
+	if (p->n_commands > most + 1) {
+		free(out->command[most].name);
+		out->command[most].name = NULL;
+		out->command[most].rss_peak_bytes = NAN;
+	}
+	for (size_t i = 0; i < out->n_commands; i++) {
+		finish_bins(out->command[i].cores, out->n_bins);
+		finish_bins(out->command[i].rss, out->n_bins);
+	}
+	free(p->command);
+}
+
+/* ---- those that lived less than a sample ---- */
+
+static int each_event(void *ctx, uint32_t session, const char *json, size_t len)
+{
+	struct tg_activity *out = ctx;
+	struct tg_json *e;
+	const char *name;
+	size_t i;
+
+	(void)session;
+	if (!strstr(json, "\"crowd\""))
+		return 0;
+	e = tg_json_parse(json, len, NULL);
+	name = tg_json_str(tg_json_get(e, "comm"), NULL);
+	if (name && !strcmp(tg_json_str(tg_json_get(e, "ev"), ""), "crowd")) {
+		for (i = 0; i < out->n_crowds && strcmp(out->crowd[i].name, name) != 0;)
+			i++;
+		if (i == out->n_crowds && i < CROWDS_MAX) {
+			/* the list has no capacity of its own: doubled at powers of two */
+			if (!(i & (i - 1)))
+				out->crowd =
+					tg_xrealloc(out->crowd, i ? 2 * i : 1, sizeof(*out->crowd));
+			out->crowd[out->n_crowds++] =
+				(struct tg_crowd_use){ .name = tg_xstrdup(name) };
+		}
+		if (i < out->n_crowds) {
+			out->crowd[i].births +=
+				(uint64_t)TG_MAX(tg_json_int(tg_json_get(e, "births"), 0), 0);
+			out->crowd[i].cpu_s +=
+				(double)tg_json_int(tg_json_get(e, "cpu_ns"), 0) / 1e9;
+		}
+	}
+	tg_json_free(e);
+	return 0;
+}
+
+static int crowd_by_cpu(const void *a, const void *b)
+{
+	const struct tg_crowd_use *x = a, *y = b;
+
+	return x->cpu_s < y->cpu_s ? 1 : x->cpu_s > y->cpu_s ? -1 : 0;
+}
+
+int tg_activity_of(struct tg_recording *r, int64_t from_ns, int64_t to_ns, size_t n_bins,
+	size_t most, struct tg_activity *out)
+{
+	struct pass p = { .r = r, .out = out, .from_ns = from_ns, .to_ns = to_ns };
+	int rc = 0;
+
+	*out = (struct tg_activity){ .n_bins = to_ns > from_ns ? n_bins : 0 };
+	out->use = tg_xcalloc(r->n_lives + 1, sizeof(*out->use));
+	for (size_t i = 0; i < r->n_lives; i++)
+		out->use[i] = (struct tg_use){ NAN, NAN, NAN, NAN };
+	if (!out->n_bins)
+		return 0;
+	p.last = tg_xcalloc(r->n_lives + 1, sizeof(*p.last));
+	p.dying = tg_xcalloc(r->n_lives + 1, sizeof(*p.dying));
+	start(&p);
+	for (size_t i = 0; i < r->n_sessions && rc >= 0; i++)
+		rc = pass_session(&p, &r->session[i]);
+	take_deaths(&p);
+	hand_over(&p, most);
+	free(p.last);
+	free(p.dying);
+	tg_map_release(&p.command_at);
+	if (rc >= 0)
+		rc = tg_reader_events(r->reader, each_event, out);
+	if (out->n_crowds)
+		qsort(out->crowd, out->n_crowds, sizeof(*out->crowd), crowd_by_cpu);
+	return TG_MIN(rc, 0);
+}
+
+void tg_activity_release(struct tg_activity *a)
+{
+	for (size_t i = 0; i < a->n_commands; i++)
+		command_release(&a->command[i]);
+	for (size_t i = 0; i < a->n_crowds; i++)
+		free(a->crowd[i].name);
+	free(a->use);
+	free(a->command);
+	free(a->crowd);
+	*a = (struct tg_activity){ 0 };
+}
