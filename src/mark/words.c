@@ -33,6 +33,17 @@ static const struct tg_word table[TG_WORDS] = {
 		.example = "--span last --panel cpu,memory -o last.svg",
 		.where = TG_IN_BOTH,
 	},
+	[TG_WORD_REPORT] = {
+		.name = "report",
+		.usage = "[F…] [-o x.html] [--smooth S] [--open] [--no-code] [--no-args]",
+		.help = "all of it in one page: plots, tables, processes",
+		.more = "The page needs no network and can be sent by mail. Without -o it is F's name\n"
+			"with .html, here. --smooth S: the window of moving averages in seconds,\n"
+			"0 for none; else 60, and 10 for GPUs. --open shows it in the browser,\n"
+			"unless you are here over ssh.\n" WITHOUT,
+		.example = "-o report.html",
+		.where = TG_IN_BOTH,
+	},
 	[TG_WORD_EXPORT] = {
 		.name = "export",
 		.usage = "[F] -o x.csv|x.json|x.sqlite|x.parquet|x.prom|FOLDER/|- [--format "
@@ -116,7 +127,7 @@ const char *tg_word_values(const char *capitals, size_t len)
 		{ "SEL", "last|all|name=|kind=" },
 		{ "LIST", TG_PANEL_NAMES("|") },
 		{ "FORMAT", "csv|json|sqlite|parquet|folder|openmetrics|snakemake|nextflow|raw" },
-		{ "WORD", "show|chart|export|verify|mark|set|list|help" },
+		{ "WORD", "show|chart|report|export|verify|mark|set|list|help" },
 	};
 
 	for (size_t i = 0; i < TG_ARRAY_SIZE(values); i++)

@@ -13,6 +13,11 @@ struct tg_point {
 	double x, y;
 };
 
+/* A bar of the pen's width, from its left end along its middle. */
+struct tg_run {
+	double x, y, length;
+};
+
 struct tg_pen {
 	enum tg_ink ink;
 	double opacity;
@@ -41,6 +46,9 @@ struct tg_canvas {
 		const struct tg_pen *pen, const char *tip);
 	void (*path)(
 		struct tg_canvas *cv, const struct tg_point *p, size_t n, const struct tg_pen *pen);
+	/* Many bars with one pen: they do not touch, and have square ends. */
+	void (*runs)(
+		struct tg_canvas *cv, const struct tg_run *run, size_t n, const struct tg_pen *pen);
 	void (*dot)(struct tg_canvas *cv, double x, double y, double r, const struct tg_pen *pen);
 	/* `text` is clean and already fits: see tg_font_fit(). */
 	void (*text)(struct tg_canvas *cv, const struct tg_label *at, const char *text);

@@ -85,6 +85,7 @@ static void release_panel(struct tg_panel *p)
 	free(p->series);
 	free(p->limit);
 	free(p->title);
+	free(p->second_unit);
 	free(p->unit);
 }
 

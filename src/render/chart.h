@@ -33,6 +33,7 @@ enum tg_series_style {
 	TG_STYLE_AREA = 1 << 1, /* filled to zero */
 	TG_STYLE_DASHED = 1 << 2,
 	TG_STYLE_FAINT = 1 << 3, /* context in thin grey, mean only: the node beside the job */
+	TG_STYLE_RAW = 1 << 4, /* fainter, mean only: what another series is the average of */
 };
 
 /*
@@ -67,6 +68,9 @@ struct tg_panel {
 	struct tg_limit *limit;
 	size_t n_limits;
 	double y_max; /* 0: from the data and the limits near it */
+	bool heat; /* each series is a row, the fuller the nearer its mean is to y_max */
+	double second_factor; /* a scale on the right: value * this in second_unit; 0: none */
+	char *second_unit;
 	bool mean_only; /* too few samples for a maximum: none is named */
 };
 
@@ -117,6 +121,9 @@ struct tg_chart {
 	struct tg_row *row; /* the table below; none in a notebook's live view */
 	size_t n_rows;
 	int width; /* pixels; 0: 960 */
+	int plot_height; /* of each panel, pixels; 0: 84 */
+	int gutter; /* least pixels left of the plots, so that charts stand in line */
+	int margin; /* least pixels right of them */
 };
 
 /*
@@ -144,6 +151,14 @@ void tg_chart_row(struct tg_chart *c, const char *const cell[5]); /* copies; NUL
 void tg_chart_svg(const struct tg_chart *c, const char *prefix, struct tg_buf *out);
 void tg_chart_vega(const struct tg_chart *c, struct tg_buf *out);
 int tg_chart_png(const struct tg_chart *c, double scale, struct tg_buf *out, struct tg_err *err);
+
+/*
+ * Append a JSON object for a script that reads values from the SVG: "end" (seconds), "left" and
+ * "right" (pixels of 0 and of the end), "panels": "unit", "top", "bottom", "heat", "series":
+ * "name", "hue", "t0", "t1" (seconds, evenly divided), "mean" and, where it is another, "max"; null
+ * is unknown.
+ */
+void tg_chart_data(const struct tg_chart *c, struct tg_buf *out);
 
 /* The table and headline as plain text, for terminals and text/plain. */
 void tg_chart_text(const struct tg_chart *c, struct tg_buf *out);

@@ -134,8 +134,8 @@ static void draw_line(
 	const struct view *v, const struct tg_bucket *b, size_t n, const struct tg_series *s)
 {
 	struct tg_pen pen = { .ink = ink_of(s),
-		.opacity = 1,
-		.width = s->style & TG_STYLE_FAINT ? 1 : 1.5,
+		.opacity = s->style & TG_STYLE_RAW ? 0.45 : 1,
+		.width = s->style & (TG_STYLE_FAINT | TG_STYLE_RAW) ? 1 : 1.5,
 		.dashed = s->style & TG_STYLE_DASHED,
 		.role = "line" };
 	size_t k = trace(v, b, n, 2, v->point);
@@ -295,6 +295,24 @@ static void draw_limit(struct view *v, const struct tg_limit *limit)
 
 /* ---- around a plot ---- */
 
+/* The same ticks on the right, in the other unit. */
+static void draw_second_scale(const struct view *v)
+{
+	const struct tg_ticks *t = &v->box->ticks;
+	struct tg_label at = { .x = v->l->right + 6, .size = TG_SIZE_SMALL, .ink = TG_INK_MUTED };
+
+	for (size_t i = 0; i < t->n; i++) {
+		char text[TG_NUM_SIZE];
+		struct tg_buf b = TG_BUF_INIT;
+
+		tg_num_short((double)i * t->step * v->panel->second_factor, text);
+		tg_buf_addf(&b, "%s %s", text, v->panel->second_unit);
+		at.y = tg_layout_y(v->box, (double)i * t->step) + HALF_GLYPH;
+		tg_canvas_fit(v->cv, v->l->font, &at, b.data, v->l->width - at.x);
+		tg_buf_release(&b);
+	}
+}
+
 static void draw_grid(const struct view *v)
 {
 	const struct tg_ticks *t = &v->box->ticks;
@@ -313,6 +331,8 @@ static void draw_grid(const struct view *v)
 		tg_tick_label(t, i, text);
 		v->cv->text(v->cv, &at, text);
 	}
+	if (v->panel->second_factor > 0)
+		draw_second_scale(v);
 }
 
 /* Limits above the axis, named at the right of the title. Returns where they begin. */
@@ -355,8 +375,8 @@ static void draw_title(struct view *v)
 		const struct tg_series *s = &v->panel->series[i];
 		struct tg_point line[] = { { x, y - HALF_GLYPH }, { x + 18, y - HALF_GLYPH } };
 		struct tg_pen pen = { .ink = ink_of(s),
-			.opacity = 1,
-			.width = s->style & TG_STYLE_FAINT ? 1 : 2,
+			.opacity = s->style & TG_STYLE_RAW ? 0.45 : 1,
+			.width = s->style & (TG_STYLE_FAINT | TG_STYLE_RAW) ? 1 : 2,
 			.dashed = s->style & TG_STYLE_DASHED };
 		struct tg_pen shade = { .ink = ink_of(s), .opacity = 0.32 };
 
@@ -451,6 +471,10 @@ static void draw_panel(const struct tg_layout *l, struct tg_canvas *cv, size_t w
 	struct view v = { .l = l, .cv = cv, .panel = p, .box = &l->panel[which] };
 	size_t most = 0;
 
+	if (p->heat) {
+		tg_heat_draw(l, cv, which);
+		return;
+	}
 	v.bucket = tg_xcalloc(p->n_series, sizeof(struct tg_bucket *));
 	v.n_buckets = tg_xcalloc(p->n_series, sizeof(*v.n_buckets));
 	for (size_t i = 0; i < p->n_series; i++) {
@@ -460,7 +484,9 @@ static void draw_panel(const struct tg_layout *l, struct tg_canvas *cv, size_t w
 	v.point = tg_xcalloc(2 * most + 8, sizeof(*v.point));
 
 	cv->begin(cv, "panel", p->title);
+	cv->begin(cv, "shades", NULL);
 	draw_bands(l, cv, v.box->top, v.box->bottom);
+	cv->end(cv);
 	draw_grid(&v);
 	draw_title(&v);
 	for (size_t i = p->n_series; i-- > 0;) /* the first on top */
@@ -487,12 +513,14 @@ static void draw_time(const struct tg_layout *l, struct tg_canvas *cv)
 	struct tg_pen pen = { .ink = TG_INK_GRID, .opacity = 0.5 };
 	char text[TG_NUM_SIZE];
 
+	cv->begin(cv, "axis", NULL);
 	for (size_t i = 0; i < l->time.n; i++) {
 		at.x = tg_layout_x(l, (double)i * l->time.step);
 		cv->rect(cv, floor(at.x - 0.5), l->axis_y - 16, 1, 4, 0, &pen, NULL);
 		tg_tick_label(&l->time, i, text);
 		cv->text(cv, &at, text);
 	}
+	cv->end(cv);
 	at.x = (l->left + l->right) / 2;
 	at.y += 18;
 	tg_canvas_fit(cv, l->font, &at, l->chart->x_label, l->right - l->left);
@@ -543,8 +571,11 @@ void tg_chart_draw(const struct tg_layout *l, struct tg_canvas *cv)
 		};
 		tg_canvas_fit(cv, l->font, &at, l->note, l->width - 24);
 	}
-	if (l->n_lanes)
+	if (l->n_lanes) {
+		cv->begin(cv, "strip", NULL);
 		draw_bands(l, cv, -1, -1);
+		cv->end(cv);
+	}
 	if (l->n_flags)
 		tg_flags_draw(l, cv);
 	for (size_t i = 0; i < l->chart->n_panels; i++)

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "render/draw.h"
 #include "render/resample.h"
 
 #include "base/mem.h"
@@ -27,9 +28,16 @@ double tg_panel_max(const struct tg_panel *p)
 	return max;
 }
 
-static double panel_top(const struct tg_panel *p)
+static double plot_height(const struct tg_chart *c, const struct tg_panel *p)
 {
-	double plot = TG_PLOT_HEIGHT, max = tg_panel_max(p), top;
+	if (p->heat)
+		return tg_heat_row_height(p) * (double)p->n_series;
+	return c->plot_height > 0 ? c->plot_height : TG_PLOT_HEIGHT;
+}
+
+static double panel_top(const struct tg_panel *p, double plot)
+{
+	double max = tg_panel_max(p), top;
 
 	if (p->y_max > 0)
 		return fmax(p->y_max, max);
@@ -115,7 +123,9 @@ static void set_panels(struct tg_layout *l, const struct tg_chart *c)
 	for (size_t i = 0; i < c->n_panels; i++) {
 		struct tg_panel_box *b = &l->panel[i];
 
-		b->y_max = panel_top(&c->panel[i]);
+		b->y_max = panel_top(&c->panel[i], plot_height(c, &c->panel[i]));
+		if (c->panel[i].heat)
+			continue;
 		tg_ticks_value(&b->ticks, b->y_max, 5);
 		for (size_t k = 0; k < b->ticks.n; k++) {
 			tg_tick_label(&b->ticks, k, text);
@@ -123,8 +133,9 @@ static void set_panels(struct tg_layout *l, const struct tg_chart *c)
 				gutter, tg_font_width(l->font, text, TG_SIZE_SMALL, false) + 6);
 		}
 	}
-	l->left = ceil(PAD + gutter);
-	l->right = l->width - PAD - 8; /* half of the last time label */
+	l->left = fmax(ceil(PAD + gutter), c->gutter);
+	/* half of the last time label */
+	l->right = l->width - fmax(PAD + 8, c->margin);
 }
 
 void tg_layout_init(struct tg_layout *l, const struct tg_chart *c)
@@ -156,7 +167,7 @@ void tg_layout_init(struct tg_layout *l, const struct tg_chart *c)
 
 		b->title_y = y + TITLE_ROOM - 8;
 		b->top = y + TITLE_ROOM;
-		b->bottom = b->top + TG_PLOT_HEIGHT;
+		b->bottom = b->top + plot_height(c, &c->panel[i]);
 		y = b->bottom;
 	}
 	if (c->n_panels || l->n_lanes) {

@@ -23,7 +23,7 @@
 #define TG_SIZE_SMALL    11.0
 
 #define TG_STRIP_HEIGHT 22
-#define TG_PLOT_HEIGHT  84
+#define TG_PLOT_HEIGHT  84 /* where the chart says nothing else */
 #define TG_ROW_HEIGHT   22
 
 struct tg_panel_box {

@@ -165,6 +165,18 @@ static void png_path(
 	apply(png, pen);
 }
 
+static void png_runs(
+	struct tg_canvas *cv, const struct tg_run *run, size_t n, const struct tg_pen *pen)
+{
+	struct png *png = (struct png *)cv;
+
+	set_source(png->cr, pen->ink, pen->opacity);
+	for (size_t i = 0; i < n; i++)
+		cairo_rectangle(
+			png->cr, run[i].x, run[i].y - pen->width / 2, run[i].length, pen->width);
+	cairo_fill(png->cr);
+}
+
 static void png_dot(struct tg_canvas *cv, double x, double y, double r, const struct tg_pen *pen)
 {
 	struct png *png = (struct png *)cv;
@@ -246,8 +258,8 @@ static void write_surface(cairo_surface_t *surface, double scale, struct tg_buf 
 
 int tg_chart_png(const struct tg_chart *c, double scale, struct tg_buf *out, struct tg_err *err)
 {
-	struct png png = { .canvas = {
-				   png_begin, png_end, png_rect, png_path, png_dot, png_text } };
+	struct png png = { .canvas = { png_begin, png_end, png_rect, png_path, png_runs, png_dot,
+				   png_text } };
 	cairo_surface_t *surface = NULL;
 	struct tg_layout l;
 	double w, h;

@@ -175,6 +175,25 @@ static void svg_path(
 	tg_buf_adds(out, pen->width > 0 ? "\"/>\n" : "z\"/>\n");
 }
 
+static void svg_runs(
+	struct tg_canvas *cv, const struct tg_run *run, size_t n, const struct tg_pen *pen)
+{
+	struct tg_buf *out = ((struct svg *)cv)->out;
+
+	tg_buf_adds(out, "<path");
+	put_paint(out, pen);
+	tg_buf_adds(out, " d=\"");
+	for (size_t i = 0; i < n; i++) {
+		tg_buf_addc(out, 'M');
+		put_num(out, run[i].x);
+		tg_buf_addc(out, ',');
+		put_num(out, run[i].y);
+		tg_buf_addc(out, 'h');
+		put_num(out, run[i].length);
+	}
+	tg_buf_adds(out, "\"/>\n");
+}
+
 static void svg_dot(struct tg_canvas *cv, double x, double y, double r, const struct tg_pen *pen)
 {
 	struct tg_buf *out = ((struct svg *)cv)->out;
@@ -250,13 +269,15 @@ static void put_style(struct tg_buf *out, const char *id)
 		".tg-h{paint-order:stroke;stroke-width:3px;stroke-linejoin:round;stroke:#ffffff;"
 		"stroke:var(--tg-back)}\n"
 		"#%s path{stroke-linejoin:round;stroke-linecap:round}\n"
-		"#%s .tg-limit,#%s [stroke-dasharray]{stroke-linecap:butt}\n</style>\n",
-		id, id, id, id);
+		"#%s .tg-heat,#%s .tg-limit,#%s "
+		"[stroke-dasharray]{stroke-linecap:butt}\n</style>\n",
+		id, id, id, id, id);
 }
 
 void tg_chart_svg(const struct tg_chart *c, const char *prefix, struct tg_buf *out)
 {
-	struct svg svg = { .canvas = { svg_begin, svg_end, svg_rect, svg_path, svg_dot, svg_text },
+	struct svg svg = { .canvas = { svg_begin, svg_end, svg_rect, svg_path, svg_runs, svg_dot,
+				   svg_text },
 		.out = out };
 	struct tg_pen back = { .ink = TG_INK_BACK, .opacity = 1 };
 	struct tg_buf text = TG_BUF_INIT;

@@ -65,7 +65,10 @@ static void put_line(
 	snprintf(field, sizeof(field), "m%zu", n);
 	tg_jw_begin_object(w);
 	tg_vega_begin_mark(w, "line", colour_of(s));
-	tg_vega_put_key_number(w, "strokeWidth", s->style & TG_STYLE_FAINT ? 1 : 1.5);
+	tg_vega_put_key_number(
+		w, "strokeWidth", s->style & (TG_STYLE_FAINT | TG_STYLE_RAW) ? 1 : 1.5);
+	if (s->style & TG_STYLE_RAW)
+		tg_vega_put_key_number(w, "strokeOpacity", 0.45);
 	put_dash(w, s->style & TG_STYLE_DASHED);
 	tg_jw_kbool(w, "clip", true);
 	tg_jw_end_object(w);
@@ -176,7 +179,7 @@ static void put_panel_title(
 	if (p->title)
 		x += tg_font_width(v->l->font, p->title, TG_SIZE_TITLE, true);
 	at = (struct tg_vega_label){ 0, -7, TG_SIZE_TEXT, "left", "bottom", false };
-	for (size_t i = 0; i < p->n_series && x < v->width - 40; i++) {
+	for (size_t i = 0; i < p->n_series && !p->heat && x < v->width - 40; i++) {
 		const struct tg_series *s = &p->series[i];
 
 		if (s->style & TG_STYLE_BAND)
@@ -338,7 +341,9 @@ static void put_panel(struct tg_vega *v, size_t which)
 	}
 	if (v->l->n_flags)
 		tg_vega_put_flag_rules(v);
-	for (size_t i = p->n_series; i-- > 0;) {
+	if (p->heat)
+		tg_vega_put_heat(v, p, box);
+	for (size_t i = p->heat ? 0 : p->n_series; i-- > 0;) {
 		const struct tg_series *s = &p->series[i];
 		size_t n = v->first + i;
 
@@ -349,7 +354,7 @@ static void put_panel(struct tg_vega *v, size_t which)
 		put_line(v, s, box, n);
 		put_lone_points(v, s, box, n);
 	}
-	peak_share = put_peak(v, p, box);
+	peak_share = p->heat ? 1 : put_peak(v, p, box);
 	for (size_t i = 0; i < p->n_limits; i++)
 		if (isfinite(p->limit[i].value) && p->limit[i].value <= box->y_max)
 			put_limit(v, &p->limit[i], box, peak_share);

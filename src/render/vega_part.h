@@ -62,6 +62,9 @@ void tg_vega_put_flags(struct tg_vega *v);
 void tg_vega_put_flag_row(struct tg_vega *v);
 void tg_vega_put_flag_rules(struct tg_vega *v);
 
+/* The rows of a heat map, as layers. */
+void tg_vega_put_heat(struct tg_vega *v, const struct tg_panel *p, const struct tg_panel_box *box);
+
 /* The list of cells as views side by side. */
 void tg_vega_put_cells(struct tg_vega *v);
 

@@ -2,6 +2,7 @@
 #include "report/format.h"
 
 #include <math.h>
+#include <time.h>
 
 #include "base/clock.h"
 
@@ -199,4 +200,29 @@ void tg_fmt_spark(struct tg_buf *out, const double *v, size_t n, double top)
 		else
 			tg_buf_adds(out, step[h >= 1 ? 7 : h <= 0 ? 0 : (int)(h * 7.999)]);
 	}
+}
+
+void tg_fmt_date(struct tg_buf *out, int64_t utc_ns, int64_t zone_s)
+{
+	time_t s = (time_t)(utc_ns / TG_NS_PER_S - (utc_ns % TG_NS_PER_S < 0) + zone_s);
+	struct tm tm;
+
+	if (!gmtime_r(&s, &tm) || tm.tm_year > 8099) {
+		tg_buf_adds(out, "–");
+		return;
+	}
+	tg_buf_addf(out, "%04d-%02d-%02d %02d:%02d:%02d", tm.tm_year + 1900, tm.tm_mon + 1,
+		tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+}
+
+void tg_fmt_zone(struct tg_buf *out, int64_t zone_s)
+{
+	long long minutes = (long long)(zone_s < 0 ? -zone_s : zone_s) / 60;
+
+	tg_buf_adds(out, " (UTC");
+	if (minutes)
+		tg_buf_addf(out, "%s%lld", zone_s < 0 ? "−" : "+", minutes / 60);
+	if (minutes % 60)
+		tg_buf_addf(out, ":%02lld", minutes % 60);
+	tg_buf_addc(out, ')');
 }

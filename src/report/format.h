@@ -14,6 +14,10 @@ void tg_fmt_bytes(struct tg_buf *out, double bytes); /* "55.1 GB": powers of 100
 void tg_fmt_seconds(struct tg_buf *out, double s); /* "3.2 ms", "21.5 s", "12 min 5 s" */
 void tg_fmt_cores(struct tg_buf *out, double cores); /* "28.1 cores", "1 core" */
 
+/* "2026-12-03 10:36:45" on a clock `zone_s` seconds east of UTC, and " (UTC+1)" behind it. */
+void tg_fmt_date(struct tg_buf *out, int64_t utc_ns, int64_t zone_s);
+void tg_fmt_zone(struct tg_buf *out, int64_t zone_s);
+
 /* "42 %" */
 void tg_fmt_pct(struct tg_buf *out, double part, double whole);
 void tg_fmt_count(struct tg_buf *out, uint64_t n, const char *one); /* "3 holes", "1 hole" */

@@ -7,13 +7,15 @@
 #include "analyze/disks.h"
 #include "analyze/series.h"
 #include "analyze/shares.h"
+#include "analyze/smooth.h"
 #include "analyze/window.h"
 #include "base/nearest.h"
 #include "report/format.h"
 
 #include "base/mem.h"
 
-#define CORES_MAX 64 /* lines in one panel */
+#define CORES_MAX    64 /* lines in one panel */
+#define AVERAGES_MAX 4 /* lines beside which there is room for their averages */
 
 /* With what there is to see a line is drawn: in most recordings these would say nothing. */
 enum when {
@@ -44,6 +46,9 @@ struct plan {
 	bool usual; /* drawn when no list is given and there is something to see */
 	struct line line[5];
 	const char *unit; /* of values that are shown as they are */
+	double full; /* all of it, in the panel's unit: rows are shaded by it, the axis goes to it
+		      */
+	bool raw; /* nothing is averaged */
 };
 
 #define BAND TG_STYLE_BAND
@@ -57,6 +62,15 @@ static const struct plan plans[] = {
 			{ "tree.cpu_unattributed_ns", "unattributed", TG_HUE_WRITE, DASH,
 				.when = WHEN_SOME },
 			{ "node.cpu_busy_ns", "machine", TG_HUE_OTHER, PALE, true } } },
+	{ "cpu-kinds", "CPU of the machine, by kind · cores", AS_CORES, false, false,
+		{ { "node.cpu_user_ns", "programs", TG_HUE_CPU, 0, false },
+			{ "node.cpu_system_ns", "kernel", TG_HUE_GPU, 0, false },
+			{ "node.cpu_iowait_ns", "waiting for I/O", TG_HUE_READ, DASH, false },
+			{ "node.cpu_steal_ns", "stolen by the hypervisor", TG_HUE_WRITE, DASH,
+				.when = WHEN_SOME } } },
+	{ "core-map", "Each core of the machine, busy", AS_IS, true, false,
+		{ { "core.busy_ns", NULL, TG_HUE_CPU, 0, false, 1e-7 } }, "%", .full = 100,
+		.raw = true },
 	{ "cpu-raw", "CPU · each core of the machine", AS_CORES, true, false,
 		{ { "core.busy_ns", NULL, TG_HUE_CPU, 0, false } } },
 	{ "run-queue", "Main thread waits for a core", AS_IS, false, false,
@@ -69,6 +83,8 @@ static const struct plan plans[] = {
 		{ { "tree.rss_bytes", "RSS", TG_HUE_MEMORY, AREA, false },
 			{ "tree.pss_bytes", "PSS", TG_HUE_MEMORY, DASH, false, 0, WHEN_SHARED },
 			{ "node.mem_used_bytes", "machine", TG_HUE_OTHER, PALE, true } } },
+	{ "address-space", "Address space, which is no memory", AS_BYTES, false, false,
+		{ { "tree.vms_bytes", "virtual", TG_HUE_WRITE, 0, false } } },
 	{ "memory-kinds", "Memory by kind", AS_BYTES, false, false,
 		{ { "tree.anon_bytes", "anonymous", TG_HUE_MEMORY, AREA, false },
 			{ "tree.file_bytes", "files", TG_HUE_READ, 0, false },
@@ -86,6 +102,12 @@ static const struct plan plans[] = {
 		{ { "tree.read_ops", "read", TG_HUE_READ, 0, false },
 			{ "tree.write_ops", "write", TG_HUE_WRITE, DASH, false } },
 		"calls/s" },
+	{ "disk-busy", "Disks of the machine have something to do", AS_IS, true, false,
+		{ { "disk.busy_ns", NULL, TG_HUE_READ, 0, false, 1e-7, WHEN_SOME } }, "%" },
+	{ "disk-ops", "Disks of the machine, operations", AS_IS, true, false,
+		{ { "disk.read_ops", "read", TG_HUE_READ, 0, .when = WHEN_SOME },
+			{ "disk.write_ops", "write", TG_HUE_WRITE, DASH, .when = WHEN_SOME } },
+		"operations/s" },
 	{ "disks", "Disks of the machine", AS_BYTES_PER_S, true, false,
 		{ { "disk.read_bytes", "read", TG_HUE_READ, 0, .when = WHEN_SOME },
 			{ "disk.write_bytes", "write", TG_HUE_WRITE, DASH, .when = WHEN_SOME } } },
@@ -95,6 +117,10 @@ static const struct plan plans[] = {
 				.when = WHEN_SOME } } },
 	{ "nfs-ops", "NFS of the machine, requests to servers", AS_IS, true, false,
 		{ { "nfs.ops", NULL, TG_HUE_READ, 0, .when = WHEN_SOME } }, "requests/s" },
+	{ "nfs-pages", "NFS of the machine, pages", AS_IS, true, false,
+		{ { "nfs.pages_read", "read", TG_HUE_READ, 0, .when = WHEN_SOME },
+			{ "nfs.pages_written", "written", TG_HUE_WRITE, DASH, .when = WHEN_SOME } },
+		"pages/s" },
 	{ "nfs-rtt", "NFS of the machine, a reply takes", AS_IS, true, true,
 		{ { "nfs.rtt_ns", NULL, TG_HUE_READ, 0, false, 1e-6, WHEN_SOME, "nfs.ops" } },
 		"ms" },
@@ -114,11 +140,37 @@ static const struct plan plans[] = {
 			{ "amdgpu.util_pct", NULL, TG_HUE_GPU, 0, false },
 			{ "drm.engine_ns", "job", TG_HUE_GPU, 0, false, 1e-7 } },
 		"%" },
+	{ "gpu-total", "All GPUs busy, added up", AS_IS, false, false,
+		{ { "gpu.util_pct", "busy", TG_HUE_GPU, 0, false },
+			{ "gpu.memory_busy_pct", "memory is read or written", TG_HUE_SEND, 0,
+				false } },
+		"%" },
+	{ "gpu-memory-total", "Memory of all GPUs", AS_BYTES, false, false,
+		{ { "gpu.memory_used_bytes", "in use", TG_HUE_GPU, AREA, false } } },
 	{ "gpu-memory", "GPU memory", AS_BYTES, true, true,
 		{ { "gpu.job_memory_bytes", "job", TG_HUE_GPU, 0, false },
 			{ "gpu.memory_used_bytes", "all", TG_HUE_GPU, PALE, false },
 			{ "drm.memory_bytes", "job", TG_HUE_GPU, 0, false },
 			{ "amdgpu.memory_used_bytes", "all", TG_HUE_GPU, PALE, false } } },
+	{ "gpu-memory-busy", "GPU memory is read or written", AS_IS, true, false,
+		{ { "gpu.memory_busy_pct", NULL, TG_HUE_GPU, 0, false } }, "%" },
+	{ "gpu-temperature", "GPU temperature", AS_IS, true, false,
+		{ { "gpu.temperature_c", NULL, TG_HUE_GPU, 0, false } }, "°C", .raw = true },
+	{ "pressure", "Threads of the machine wait", AS_IS, false, false,
+		{ { "psi.cpu_some_ns", "some for a core", TG_HUE_CPU, 0, false, 1e-7, WHEN_SOME },
+			{ "psi.io_some_ns", "some for storage", TG_HUE_READ, 0, false, 1e-7,
+				WHEN_SOME },
+			{ "psi.io_full_ns", "all for storage", TG_HUE_READ, DASH, false, 1e-7,
+				WHEN_SOME },
+			{ "psi.memory_some_ns", "some for memory", TG_HUE_MEMORY, 0, false, 1e-7,
+				WHEN_SOME },
+			{ "psi.memory_full_ns", "all for memory", TG_HUE_MEMORY, DASH, false, 1e-7,
+				WHEN_SOME } },
+		"%" },
+	{ "processes", "Processes and threads", AS_IS, false, false,
+		{ { "tree.processes", "processes", TG_HUE_CPU, 0, false },
+			{ "tree.threads", "threads", TG_HUE_OTHER, DASH, false } },
+		"", .raw = true },
 	{ "power", "Power of the machine", AS_IS, false, true,
 		{ { "energy.cpu_j", "processors", TG_HUE_CPU, 0, false },
 			{ "gpu.power_w", "GPUs", TG_HUE_GPU, 0, false },
@@ -127,7 +179,10 @@ static const struct plan plans[] = {
 	{ "node-cpu", "CPU of the machine · cores busy", AS_CORES, false, false,
 		{ { "node.cpu_busy_ns", "machine", TG_HUE_CPU, BAND, false } } },
 	{ "node-memory", "Memory of the machine", AS_BYTES, false, false,
-		{ { "node.mem_used_bytes", "in use", TG_HUE_MEMORY, AREA, false } } },
+		{ { "node.mem_used_bytes", "in use", TG_HUE_MEMORY, AREA, false },
+			{ "node.mem_cache_bytes", "file cache", TG_HUE_READ, 0, false },
+			{ "node.swap_used_bytes", "swap", TG_HUE_WRITE, DASH, false, 0,
+				WHEN_SOME } } },
 };
 
 /* Of lines that are many of a kind, in turn: no two of them are near each other. */
@@ -249,14 +304,95 @@ static void bound(
 	free(most);
 }
 
+/* A series of the panel with those bins, which are in the unit of the metric. */
+static struct tg_series *put_series(const struct tg_panels *w, struct tg_panel *panel,
+	const struct line *line, const char *name, const struct tg_bin *bin, size_t n)
+{
+	struct tg_series *s = tg_panel_series(panel, name, line->hue, line->style);
+	double f = line->factor > 0 ? line->factor : 1;
+
+	s->bucket = tg_xcalloc(n, sizeof(*s->bucket));
+	s->n_buckets = n;
+	for (size_t j = 0; j < n; j++)
+		s->bucket[j] = (struct tg_bucket){
+			.t0 = (double)(bin[j].t0_ns - w->from_ns) / 1e9,
+			.t1 = (double)(bin[j].t1_ns - w->from_ns) / 1e9,
+			.min = bin[j].min * f,
+			.max = bin[j].max * f,
+			.mean = bin[j].mean * f,
+		};
+	return s;
+}
+
+void tg_panel_stats_release(struct tg_panel_stats *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free(s->stat[i].series);
+	free(s->stat);
+	*s = (struct tg_panel_stats){ 0 };
+}
+
+static void scale_description(struct tg_description *d, double factor)
+{
+	double *const value[] = { &d->mean, &d->std, &d->min, &d->q25, &d->q50, &d->q75, &d->max };
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(value); i++)
+		*value[i] *= factor;
+}
+
+static void add_stat(const struct tg_panels *w, const struct line *line, const char *name,
+	const struct tg_points *p)
+{
+	struct tg_panel_stat *stat;
+
+	if (!w->stats || line->per)
+		return;
+	TG_GROW(w->stats->stat, w->stats->n + 1, w->stats->cap);
+	stat = &w->stats->stat[w->stats->n++];
+	stat->series = tg_xstrdup(name);
+	tg_describe_points(p, w->from_ns, w->to_ns, &stat->d);
+	scale_description(&stat->d, line->factor > 0 ? line->factor : 1);
+}
+
+static double window_of(const struct tg_panels *w, const struct line *line)
+{
+	if (w->smooth_s >= 0)
+		return w->smooth_s;
+	return !strncmp(line->metric, "gpu.", 4) ? 10 : 60;
+}
+
+/*
+ * The moving average of the series that was added last, which it steps in front of and leaves
+ * fainter. Where bins are as long as the window they are the average already.
+ */
+static void add_average(const struct tg_panels *w, struct tg_panel *panel, const struct line *line,
+	const struct tg_points *p, struct tg_bin *bin, size_t n)
+{
+	double window_s = window_of(w, line);
+	struct tg_series *raw = &panel->series[panel->n_series - 1], *s, swap;
+	struct tg_buf name = TG_BUF_INIT;
+
+	if (window_s <= 0 || line->per || (double)(w->to_ns - w->from_ns) / 1e9 < 2 * window_s ||
+		(double)(bin[0].t1_ns - bin[0].t0_ns) / 1e9 >= window_s)
+		return;
+	tg_buf_addf(&name, "%s, mean of ", raw->name);
+	tg_fmt_seconds(&name, window_s);
+	tg_smooth(p, (int64_t)(window_s * 1e9), bin, n);
+	s = put_series(w, panel, line, name.data, bin, n);
+	tg_buf_release(&name);
+	raw = s - 1;
+	raw->style = (raw->style & ~(unsigned)(AREA | BAND | DASH)) | TG_STYLE_RAW;
+	swap = *raw;
+	*raw = *s;
+	*s = swap;
+}
+
 /* Returns 1 when a series with something in it was added, 0 when not, -errno. */
 static int add_series(const struct tg_panels *w, struct tg_panel *panel, const struct line *line,
-	const char *name, const char *instance)
+	const char *name, const char *instance, bool average)
 {
 	struct tg_points p = { 0 }, rss = { 0 };
-	struct tg_series *s;
 	struct tg_bin *bin;
-	double f = line->factor > 0 ? line->factor : 1;
 	bool single;
 	size_t n;
 	int rc = load_points(w, line, instance, &p, &rss);
@@ -282,20 +418,15 @@ static int add_series(const struct tg_panels *w, struct tg_panel *panel, const s
 		tg_points_release(&p);
 		return rc;
 	}
-	s = tg_panel_series(panel, name, line->hue, line->style);
-	s->bucket = tg_xcalloc(n, sizeof(*s->bucket));
-	s->n_buckets = n;
-	for (size_t j = 0; j < n; j++)
-		s->bucket[j] = (struct tg_bucket){
-			.t0 = (double)(bin[j].t0_ns - w->from_ns) / 1e9,
-			.t1 = (double)(bin[j].t1_ns - w->from_ns) / 1e9,
-			.min = bin[j].min * f,
-			.max = bin[j].max * f,
-			.mean = bin[j].mean * f,
-		};
+	put_series(w, panel, line, name, bin, n);
+	rc = drop_idle(panel, line);
+	if (rc && !panel->heat)
+		add_stat(w, line, name, &p);
+	if (rc && average)
+		add_average(w, panel, line, &p, bin, n);
 	free(bin);
 	tg_points_release(&p);
-	return drop_idle(panel, line);
+	return rc;
 }
 
 /* Whether it is a GPU that was never the job's in that time, and is known not to be. */
@@ -314,23 +445,30 @@ static bool others(const struct tg_panels *w, const char *metric, const char *in
 	return never;
 }
 
-static int add_instances(const struct tg_panels *w, struct tg_panel *panel, const struct line *line)
+static int add_instances(const struct tg_panels *w, struct tg_panel *panel, const struct plan *plan,
+	const struct line *line)
 {
 	char **name;
 	size_t n = tg_series_instances(w->recording, line->metric, &name);
+	bool average = !plan->raw && w->smooth_s != 0 && n <= AVERAGES_MAX;
 	int rc = 0, some = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (rc >= 0 && i < CORES_MAX && !others(w, line->metric, name[i])) {
+		if (rc >= 0 && i < CORES_MAX && !others(w, line->metric, name[i]) &&
+			(!w->instance || !strcmp(name[i], w->instance))) {
 			struct tg_buf shown = TG_BUF_INIT;
 			struct line one = *line;
 
-			one.hue = hues[i % TG_ARRAY_SIZE(hues)];
-			one.style |= i / TG_ARRAY_SIZE(hues) & 1 ? DASH : 0;
+			if (!panel->heat && !w->instance) {
+				one.hue = hues[i % TG_ARRAY_SIZE(hues)];
+				one.style |= i / TG_ARRAY_SIZE(hues) & 1 ? DASH : 0;
+			}
 			tg_instance_title(w->recording, line->metric, name[i], &shown);
+			if (line->name && w->instance)
+				tg_buf_clear(&shown);
 			if (line->name)
-				tg_buf_addf(&shown, " %s", line->name);
-			rc = add_series(w, panel, &one, shown.data, name[i]);
+				tg_buf_addf(&shown, "%s%s", shown.len ? " " : "", line->name);
+			rc = add_series(w, panel, &one, shown.data, name[i], average);
 			some |= rc > 0;
 			tg_buf_release(&shown);
 		}
@@ -347,6 +485,11 @@ static double panel_max(const struct tg_panel *panel)
 	for (size_t i = 0; i < panel->n_series; i++)
 		max = fmax(max, series_max(&panel->series[i]));
 	return max;
+}
+
+bool tg_panel_is_idle(const struct tg_panel *panel)
+{
+	return !(panel_max(panel) > 0);
 }
 
 static void scale_panel(struct tg_panel *panel, double factor)
@@ -383,10 +526,16 @@ static void set_unit(
 		tg_buf_adds(&text, plan->scaling == AS_BYTES_PER_S ? "/s" : "");
 	}
 	scale_panel(panel, factor);
+	for (size_t i = 0; w->stats && i < w->stats->n; i++)
+		scale_description(&w->stats->stat[i].d, factor);
 	free(panel->unit);
 	panel->unit = tg_buf_detach(&text);
 	if (plan->scaling != AS_CORES) {
-		tg_buf_addf(&text, "%s · %s", plan->title, panel->unit);
+		if (w->instance) {
+			tg_instance_title(w->recording, plan->line[0].metric, w->instance, &text);
+			tg_buf_adds(&text, " · ");
+		}
+		tg_buf_addf(&text, "%s%s%s", plan->title, panel->unit[0] ? " · " : "", panel->unit);
 		free(panel->title);
 		panel->title = tg_buf_detach(&text);
 	}
@@ -394,6 +543,16 @@ static void set_unit(
 		tg_fmt_number(&text, w->cores_allowed);
 		tg_buf_adds(&text, " allowed");
 		tg_panel_limit(panel, text.data, w->cores_allowed);
+	}
+	if (!strcmp(plan->name, "cpu") && w->cores_machine > w->cores_allowed) {
+		tg_buf_clear(&text);
+		tg_fmt_number(&text, w->cores_machine);
+		tg_buf_adds(&text, " in the machine");
+		tg_panel_limit(panel, text.data, w->cores_machine);
+	}
+	if (plan->scaling == AS_CORES && w->percent) {
+		panel->second_factor = 100;
+		panel->second_unit = tg_xstrdup("%");
 	}
 	if (!strcmp(plan->name, "memory") && !isnan(w->memory_limit_bytes)) {
 		tg_buf_adds(&text, "limit ");
@@ -412,6 +571,7 @@ static void panel_release(struct tg_panel *panel)
 	free(panel->series);
 	free(panel->title);
 	free(panel->unit);
+	free(panel->second_unit);
 }
 
 /* Add one panel; one that was not asked for only when it shows something. */
@@ -422,13 +582,16 @@ static int add_panel(const struct tg_panels *w, const struct plan *plan, bool as
 	double max;
 
 	panel->mean_only = true;
+	panel->heat = plan->full > 0;
+	panel->y_max = plan->full;
 	for (size_t i = 0; i < TG_ARRAY_SIZE(plan->line) && plan->line[i].metric; i++) {
 		const struct line *line = &plan->line[i];
 
 		if (line->node && !w->node)
 			continue;
-		rc = plan->each ? add_instances(w, panel, line)
-				: add_series(w, panel, line, line->name, NULL);
+		rc = plan->each ? add_instances(w, panel, plan, line)
+				: add_series(w, panel, line, line->name, NULL,
+					  !plan->raw && w->smooth_s != 0 && !(line->style & PALE));
 		if (rc < 0)
 			break;
 		some |= rc;
@@ -449,6 +612,13 @@ static const struct plan *find_plan(const char *name, size_t len)
 		if (strlen(plans[i].name) == len && !strncmp(plans[i].name, name, len))
 			return &plans[i];
 	return NULL;
+}
+
+const char *tg_panels_metric_of_each(const char *name)
+{
+	const struct plan *plan = find_plan(name, strlen(name));
+
+	return plan && plan->each && !(plan->full > 0) ? plan->line[0].metric : NULL;
 }
 
 static int unknown_panel(const char *name, size_t len, struct tg_err *err)
