@@ -64,4 +64,7 @@ int tg_cmd_recorder(int argc, char **argv);
 int tg_cmd_version(int argc, char **argv);
 int tg_cmd_worker(int argc, char **argv);
 
+/* Show a file in the browser, unless there is no screen here: then a sentence says so. */
+void tg_cli_open_file(struct tg_command *c, const char *path);
+
 #endif

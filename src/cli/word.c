@@ -85,6 +85,7 @@ int tg_cli_run_word(const struct tg_word *word, int argc, char **argv)
 		.now_ns = tg_real_ns(),
 		.run = -1,
 		.load_sources = tg_cli_load_sources,
+		.open_file = tg_cli_open_file,
 		.colour = wants_colour(),
 		.out = { .ctx = &error,
 			.text = out_text,

@@ -82,6 +82,8 @@ struct tg_command {
 	size_t n_sources;
 	struct tg_advice_row *advice;
 	size_t n_advice;
+	/* Show a file to the user, where there is a screen; NULL: there is none. */
+	void (*open_file)(struct tg_command *c, const char *path);
 	const struct tg_json *settings; /* of the kernel, see worker.h; or NULL */
 	const struct tg_json *settings_from; /* where they come from, likewise */
 	bool colour; /* the output understands ANSI colours */

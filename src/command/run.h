@@ -12,6 +12,7 @@ int tg_run_export(struct tg_command *c, int argc, char **argv);
 int tg_run_help(struct tg_command *c, int argc, char **argv);
 int tg_run_list(struct tg_command *c, int argc, char **argv);
 int tg_run_mark(struct tg_command *c, int argc, char **argv);
+int tg_run_report(struct tg_command *c, int argc, char **argv);
 int tg_run_set(struct tg_command *c, int argc, char **argv);
 int tg_run_show(struct tg_command *c, int argc, char **argv);
 int tg_run_verify(struct tg_command *c, int argc, char **argv);

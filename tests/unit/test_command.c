@@ -1107,6 +1107,7 @@ static void test_examples(void)
 			fprintf(stderr, "# %s: %s", call.data, out.data);
 	}
 	T_EQ_I(unlink(run_path("last.svg")), 0);
+	T_EQ_I(unlink(run_path("report.html")), 0);
 	T_EQ_I(unlink(run_path("samples.csv")), 0);
 	tg_buf_release(&out);
 	tg_buf_release(&call);

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of stages and when they ran. */
+#include <math.h>
+#include <stddef.h>
+
+#include "report/format.h"
+#include "report/panels.h"
+#include "report/report.h"
+
+#include "base/mem.h"
+
+#define LANES_MIN 2 /* fewer are no picture */
+
+enum shown_as { AS_NUMBER, AS_SECONDS, AS_BYTES, AS_HOURS, AS_PER_CENT };
+
+/* A column: a member of the totals, or something that is made of several. */
+struct field {
+	const char *title, *help;
+	enum shown_as as;
+	size_t offset;
+	double (*of)(const struct tg_totals *t);
+	bool estimated; /* of the totals that may be interpolated: told by "~" */
+};
+
+static double cores_of_allowed(const struct tg_totals *t)
+{
+	return 100 * t->cores_mean / t->cores_allowed;
+}
+
+static double memory_of_limit(const struct tg_totals *t)
+{
+	return 100 * t->mem_peak_bytes / t->memory_limit_bytes;
+}
+
+#define AT(member) offsetof(struct tg_totals, member)
+
+static const struct field field[] = {
+	{ "wall", "time from begin to end", AS_SECONDS, AT(wall_s) },
+	{ "core-hours", "CPU time of the job's processes", AS_HOURS, AT(cpu_s), NULL, true },
+	{ "cores", "used on average", AS_NUMBER, AT(cores_mean), NULL, true },
+	{ "of allowed", "of the cores that it was allowed", AS_PER_CENT, 0, cores_of_allowed,
+		true },
+	{ "cores, most", "used at most, between two samples", AS_NUMBER, AT(cores_max) },
+	{ "peak memory", "most memory at one moment: PSS where it was known, else RSS", AS_BYTES,
+		AT(mem_peak_bytes) },
+	{ "of limit", "of the memory that it was allowed", AS_PER_CENT, 0, memory_of_limit },
+	{ "read", "fetched from storage", AS_BYTES, AT(read_bytes), NULL, true },
+	{ "written", "sent to storage", AS_BYTES, AT(write_bytes), NULL, true },
+	{ "read calls", "by system calls", AS_NUMBER, AT(read_ops), NULL, true },
+	{ "write calls", "by system calls", AS_NUMBER, AT(write_ops), NULL, true },
+	{ "NFS read", "by the whole machine, over the wire", AS_BYTES, AT(nfs_read_bytes) },
+	{ "NFS written", "by the whole machine, over the wire", AS_BYTES, AT(nfs_write_bytes) },
+	{ "received", "by the whole machine's network", AS_BYTES, AT(net_rx_bytes) },
+	{ "sent", "by the whole machine's network", AS_BYTES, AT(net_tx_bytes) },
+	{ "GPU use", "of the job's GPUs, on average", AS_PER_CENT, AT(gpu_util_mean_pct) },
+	{ "GPU memory", "most at one moment on the job's GPUs", AS_BYTES, AT(gpu_mem_peak_bytes) },
+	{ "throttled", "held back by the CPU quota", AS_SECONDS, AT(throttled_s) },
+};
+
+static double value_of(const struct field *f, const struct tg_totals *t)
+{
+	return f->of ? f->of(t) : *(const double *)(const void *)((const char *)t + f->offset);
+}
+
+static void put_value(
+	struct tg_sheet *sheet, const struct field *f, const struct tg_totals *t, struct tg_buf *b)
+{
+	double v = value_of(f, t);
+
+	if (f->estimated)
+		tg_fmt_about(b, t, v);
+	switch (f->as) {
+	case AS_SECONDS:
+		tg_fmt_seconds(b, v);
+		break;
+	case AS_BYTES:
+		tg_fmt_bytes(b, v);
+		break;
+	case AS_HOURS:
+		if (v < 18) /* what is as little has no hours */
+			tg_buf_addf(b, "%.2g", v / 3600);
+		else
+			tg_fmt_number(b, v / 3600);
+		break;
+	case AS_PER_CENT:
+		tg_fmt_pct(b, v, 100);
+		break;
+	case AS_NUMBER:
+		tg_fmt_number(b, v);
+		break;
+	}
+	tg_sheet_value(sheet, v, b);
+}
+
+/* Whether a column says anything of any stage. */
+static bool is_known(const struct tg_told *t, const struct field *f)
+{
+	for (size_t i = 0; i < t->n_stages; i++)
+		if (value_of(f, &t->stage_totals[i]) > 0)
+			return true;
+	return false;
+}
+
+static void put_label(const struct tg_told *t, const struct tg_span *s, struct tg_buf *b)
+{
+	if (s->index != TG_NO_NUMBER && !strcmp(s->kind, "cell")) {
+		tg_buf_addf(b, "#%lld ", (long long)s->index);
+		if (!t->o->no_code)
+			tg_span_title(b, s, 60);
+	} else {
+		tg_span_label(s, b);
+	}
+}
+
+static void put_verdict(const struct tg_span *s, const struct tg_totals *t, struct tg_buf *b)
+{
+	if (strcmp(s->status, "ok") != 0)
+		tg_plain(b, s->status, 20);
+	for (size_t i = 0; i < t->n_verdicts; i++)
+		if (strcmp(t->verdict[i], s->status) != 0)
+			tg_buf_addf(b, "%s%s", b->len ? " · " : "", t->verdict[i]);
+}
+
+static void put_rows(const struct tg_told *t, struct tg_sheet *sheet)
+{
+	bool known[TG_ARRAY_SIZE(field)];
+	struct tg_buf b = TG_BUF_INIT;
+
+	tg_sheet_column(sheet, "stage", false, NULL);
+	tg_sheet_column(sheet, "began", true, "after the beginning of all");
+	for (size_t k = 0; k < TG_ARRAY_SIZE(field); k++) {
+		known[k] = is_known(t, &field[k]);
+		if (known[k])
+			tg_sheet_column(sheet, field[k].title, true, field[k].help);
+	}
+	tg_sheet_column(sheet, "verdict", false, "how it ended, and how the time was spent");
+	for (size_t i = 0; i < t->n_stages; i++) {
+		const struct tg_span *s = t->stage[i];
+		double began = (double)(s->begin_utc_ns - t->sums.from_ns) / 1e9;
+
+		put_label(t, s, &b);
+		tg_sheet_text(sheet, b.data);
+		tg_buf_clear(&b);
+		tg_fmt_seconds(&b, fmax(began, 0));
+		tg_sheet_value(sheet, began, &b);
+		for (size_t k = 0; k < TG_ARRAY_SIZE(field); k++)
+			if (known[k])
+				put_value(sheet, &field[k], &t->stage_totals[i], &b);
+		put_verdict(s, &t->stage_totals[i], &b);
+		tg_sheet_text(sheet, b.data);
+		tg_buf_clear(&b);
+	}
+	tg_buf_release(&b);
+}
+
+static void draw_times(const struct tg_told *t, struct tg_chart *c)
+{
+	double bytes = 0, factor;
+	struct tg_buf label = TG_BUF_INIT;
+
+	*c = (struct tg_chart){ .t_end = (double)(t->sums.to_ns - t->sums.from_ns) / 1e9,
+		.x_label = tg_xstrdup("since it began") };
+	for (size_t i = 0; i < t->n_stages; i++)
+		bytes = fmax(bytes, t->stage_totals[i].mem_peak_bytes);
+	c->memory_unit = tg_xstrdup(tg_panels_byte_unit(bytes, &factor));
+	if (!isnan(t->sums.totals.cores_allowed))
+		c->cores_full = t->sums.totals.cores_allowed;
+	for (size_t i = 0; i < t->n_stages; i++) {
+		const struct tg_span *s = t->stage[i];
+
+		tg_buf_clear(&label);
+		tg_span_label(s, &label);
+		tg_chart_cell(c, label.data, (double)(s->begin_utc_ns - t->sums.from_ns) / 1e9,
+			(double)(s->end_utc_ns - t->sums.from_ns) / 1e9,
+			t->stage_totals[i].cores_mean, t->stage_totals[i].mem_peak_bytes * factor,
+			!strcmp(s->status, "error") || !strcmp(s->status, "died"));
+	}
+	tg_buf_release(&label);
+}
+
+int tg_report_stages(struct tg_told *t)
+{
+	bool cells = t->n_stages && !strcmp(t->stage[0]->kind, "cell");
+	struct tg_report_part *p;
+
+	if (!t->n_stages)
+		return 0;
+	p = tg_report_add(t->report, 2, "stages", cells ? "Cells" : "Stages", NULL);
+	put_rows(t, &p->sheet);
+	p->code = tg_xstrdup("run.spans");
+	if (t->n_stages < LANES_MIN)
+		return 0;
+	p = tg_report_add(
+		t->report, 3, "stage-times", cells ? "When cells ran" : "When stages ran", NULL);
+	p->has_chart = true;
+	draw_times(t, &p->chart);
+	return 0;
+}
