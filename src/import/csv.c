@@ -60,6 +60,14 @@ void tg_csv_value(struct tg_csv *csv, double v, int decimals)
 		tg_buf_addf(&csv->text, ",%.*f", decimals, v);
 }
 
+void tg_csv_time(struct tg_csv *csv, const struct tg_readings *g, const struct tg_log_tick *tick)
+{
+	if (g->times == TG_NUMBERED)
+		tg_buf_addf(&csv->text, "%lld", (long long)(tick->civil_ns / TG_NS_PER_S));
+	else
+		tg_civil_text(&csv->text, tick->civil_ns, g->undated);
+}
+
 void tg_csv_text(struct tg_csv *csv, const char *text)
 {
 	tg_buf_addc(&csv->text, ',');
@@ -101,10 +109,11 @@ static void grid_rows(struct tg_csv *csv, const struct tg_csv_kind *kind,
 	const struct tg_log_tick *tick = &w->grid->tick[w->tick];
 
 	for (size_t i = 0; i < w->n; i++) {
-		tg_civil_text(&csv->text, tick->civil_ns, w->grid->undated);
+		tg_csv_time(csv, w->grid, tick);
 		if (kind->elapsed) {
 			tg_buf_addc(&csv->text, ',');
-			tg_elapsed_text(&csv->text, tick->utc_ns - begin_ns);
+			if (w->grid->times != TG_NUMBERED)
+				tg_elapsed_text(&csv->text, tick->utc_ns - begin_ns);
 		}
 		if (kind->item)
 			tg_csv_text(csv, w->grid->item[w->row[i].item].name);
@@ -151,7 +160,7 @@ struct top {
 
 static void add_time(struct tg_csv *csv, const struct tg_matched_tick *t)
 {
-	tg_civil_text(&csv->text, t->tick->civil_ns, t->log->processes.grid.undated);
+	tg_csv_time(csv, &t->log->processes.grid, t->tick);
 	tg_buf_addf(&csv->text, ",%.9g", (double)t->elapsed_ns / 1e9);
 }
 

@@ -24,6 +24,9 @@ int tg_csv_close(struct tg_csv *csv, struct tg_err *err);
 /* ",12.30": a comma and a value; only the comma when it is missing. */
 void tg_csv_value(struct tg_csv *csv, double v, int decimals);
 
+/* When a tick was, as far as that is known: date and time, time alone, or its number. */
+void tg_csv_time(struct tg_csv *csv, const struct tg_readings *g, const struct tg_log_tick *tick);
+
 /* A comma and a text, quoted where that is needed. */
 void tg_csv_text(struct tg_csv *csv, const char *text);
 

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The formats that are known, in the order in which they are tried, reported and drawn on. */
-#include "import/log.h"
+#include "import/logfile.h"
 
 #include "base/mem.h"
 
-extern const struct tg_log_format tg_format_top;
+extern const struct tg_log_format tg_format_top, tg_format_vmstat, tg_format_iostat,
+	tg_format_iostat_json, tg_format_nfsiostat, tg_format_nvidia_smi, tg_format_lsblk,
+	tg_format_stages;
 
 static const struct tg_log_format *const formats[] = {
 	&tg_format_top,
+	&tg_format_vmstat,
+	&tg_format_iostat,
+	&tg_format_iostat_json,
+	&tg_format_nfsiostat,
+	&tg_format_nvidia_smi,
+	&tg_format_lsblk,
+	&tg_format_stages,
 };
 
 const struct tg_log_format *const *tg_formats(size_t *n)

@@ -36,7 +36,7 @@ void tg_import_free(struct tg_import *im)
 	if (!im)
 		return;
 	for (size_t i = 0; i < im->n; i++) {
-		tg_log_release(im->log[i]);
+		tg_logfile_release(im->log[i]);
 		free(im->log[i]);
 	}
 	for (size_t i = 0; i < im->n_unknown; i++)
@@ -51,17 +51,17 @@ void tg_import_free(struct tg_import *im)
 static int add_open(
 	struct tg_import *im, const char *path, struct tg_log_bytes *bytes, struct tg_err *err)
 {
-	struct tg_log *log;
+	struct tg_logfile *log;
 	const char *head, *slash = strrchr(path, '/');
 	size_t len;
 	int r = 0;
 
 	head = tg_bytes_head(bytes, &len);
 	log = tg_xcalloc(1, sizeof(*log));
-	*log = (struct tg_log){ .path = tg_xstrdup(path),
-		.bytes = *bytes,
-		.format = tg_format_of(head, len),
-		.interval_ns = im->options.interval_ns };
+	*log = (struct tg_logfile){
+		.path = tg_xstrdup(path), .bytes = *bytes, .interval_ns = im->options.interval_ns
+	};
+	tg_logfile_init(log, tg_format_of(head, len), &im->roles);
 	log->name = slash ? log->path + (slash + 1 - path) : log->path;
 	if (bytes->error)
 		r = tg_err_set(
@@ -72,14 +72,13 @@ static int add_open(
 	else if (im->n == TG_IMPORT_LOGS_MAX)
 		r = tg_err_set(err, -E2BIG, "there are more than %d logs", TG_IMPORT_LOGS_MAX);
 	if (r < 0) {
-		tg_log_release(log);
+		tg_logfile_release(log);
 		free(log);
 		return r;
 	}
-	tg_processes_init(&log->processes, &im->roles);
 	log->format->read(log);
 	if (log->bytes.error)
-		tg_log_note(
+		tg_logfile_note(
 			log, "it could not be read to its end: %s", strerror(-log->bytes.error));
 	tg_bytes_close(&log->bytes);
 	TG_GROW(im->log, im->n + 1, im->cap);
@@ -163,7 +162,7 @@ int tg_import_add(struct tg_import *im, const char *path, struct tg_err *err)
 
 /* ---- when all are there ---- */
 
-static int64_t first_of(const struct tg_log *log)
+static int64_t first_of(const struct tg_logfile *log)
 {
 	int64_t first = INT64_MAX;
 
@@ -187,7 +186,8 @@ static size_t rank_of(const struct tg_log_format *format)
 
 static int by_tool_and_time(const void *a, const void *b)
 {
-	const struct tg_log *x = *(struct tg_log *const *)a, *y = *(struct tg_log *const *)b;
+	const struct tg_logfile *x = *(struct tg_logfile *const *)a,
+				*y = *(struct tg_logfile *const *)b;
 	size_t rx = rank_of(x->format), ry = rank_of(y->format);
 	int64_t tx = first_of(x), ty = first_of(y);
 
@@ -196,18 +196,27 @@ static int by_tool_and_time(const void *a, const void *b)
 	return tx != ty ? (tx < ty ? -1 : 1) : strcmp(x->path, y->path);
 }
 
-static void resolve(struct tg_log *log)
+static void resolve(struct tg_logfile *log)
 {
+	enum tg_times times = TG_DATED;
 	bool undated = false;
 
 	for (size_t i = 0; i < log->n_parts; i++) {
-		tg_resolve_ticks(&log->part[i].grid);
-		undated |= log->part[i].grid.undated && log->part[i].grid.n_ticks;
+		struct tg_readings *g = &log->part[i].grid;
+
+		tg_resolve_ticks(g);
+		if (g->n_ticks && g->undated) {
+			undated = true;
+			times = g->times;
+		}
 	}
 	if (log->has_processes)
 		tg_resolve_ticks(&log->processes.grid);
-	if (undated)
-		tg_log_note(log, "the date is not in it: only relative times are known");
+	if (undated && times == TG_NUMBERED)
+		tg_logfile_note(
+			log, "it has no times, which --interval could tell: samples are numbered");
+	else if (undated)
+		tg_logfile_note(log, "the date is not in it: only relative times are known");
 }
 
 void tg_import_settle(struct tg_import *im)
@@ -249,7 +258,7 @@ void tg_import_report(const struct tg_import *im, struct tg_buf *out)
 		if (!f->report || !strcmp(f->tool, tool))
 			continue;
 		tool = f->tool;
-		tg_jw_key(&w, tool);
+		tg_jw_key(&w, f->key ? f->key : tool);
 		f->report(im, f, &w);
 	}
 	tg_jw_end_object(&w);
@@ -277,7 +286,7 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-void tg_import_line(const struct tg_log *log, struct tg_buf *out)
+void tg_import_line(const struct tg_logfile *log, struct tg_buf *out)
 {
 	tg_buf_addf(out, "%s: %s", log->name, log->format->tool);
 	if (log->version[0])
@@ -287,6 +296,9 @@ void tg_import_line(const struct tg_log *log, struct tg_buf *out)
 		: log->n_disks ? "disk"
 			       : "sample",
 		plural(log->n_samples), log->n_skipped, plural(log->n_skipped));
+	if (log->n_averages)
+		tg_buf_addf(out, "; %" PRIu64 " of them, of the time since %s, %s not used",
+			log->n_averages, log->since, log->n_averages == 1 ? "is" : "are");
 	for (size_t i = 0; i < log->n_notes; i++)
 		tg_buf_addf(out, "; %s", log->note[i]);
 }

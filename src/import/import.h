@@ -6,7 +6,7 @@
 #ifndef TG_IMPORT_IMPORT_H
 #define TG_IMPORT_IMPORT_H
 
-#include "import/log.h"
+#include "import/logfile.h"
 
 #define TG_IMPORT_LOGS_MAX 4096
 
@@ -21,7 +21,7 @@ struct tg_import_options {
 struct tg_import {
 	struct tg_import_options options;
 	struct tg_roles roles;
-	struct tg_log **log; /* those of a tool follow each other, in order of time */
+	struct tg_logfile **log; /* those of a tool follow each other, in order of time */
 	size_t n, cap;
 	char **unknown; /* files in folders that no format knows */
 	size_t n_unknown, cap_unknown;
@@ -55,6 +55,6 @@ void tg_import_report(const struct tg_import *im, struct tg_buf *out);
 int tg_import_csv(const struct tg_import *im, const char *folder, struct tg_err *err);
 
 /* "top-20261201.log: top (procps 3.3.17 or later), 47 samples, 0 lines skipped". */
-void tg_import_line(const struct tg_log *log, struct tg_buf *out);
+void tg_import_line(const struct tg_logfile *log, struct tg_buf *out);
 
 #endif

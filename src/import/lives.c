@@ -93,7 +93,7 @@ static void start_tree(struct tg_lives *l)
 	l->row = tg_xcalloc(n, sizeof(*l->row));
 }
 
-void tg_lives_begin(struct tg_lives *l, struct tg_store *store, const struct tg_log *log,
+void tg_lives_begin(struct tg_lives *l, struct tg_store *store, const struct tg_logfile *log,
 	int64_t cpus, uint32_t next_entity)
 {
 	*l = (struct tg_lives){ .store = store,

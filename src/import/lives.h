@@ -9,7 +9,7 @@
 #ifndef TG_IMPORT_LIVES_H
 #define TG_IMPORT_LIVES_H
 
-#include "import/log.h"
+#include "import/logfile.h"
 #include "import/store.h"
 #include "import/walk.h"
 
@@ -22,7 +22,7 @@ struct tg_life_now {
 
 struct tg_lives {
 	struct tg_store *store;
-	const struct tg_log *log;
+	const struct tg_logfile *log;
 	const struct tg_processes *processes;
 	struct tg_walk walk;
 	int64_t period_ns;
@@ -41,7 +41,7 @@ struct tg_lives {
 	int64_t *row;
 };
 
-void tg_lives_begin(struct tg_lives *l, struct tg_store *store, const struct tg_log *log,
+void tg_lives_begin(struct tg_lives *l, struct tg_store *store, const struct tg_logfile *log,
 	int64_t cpus, uint32_t next_entity);
 
 /* As those of a stream. */

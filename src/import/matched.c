@@ -34,7 +34,7 @@ void tg_matched_each(const struct tg_import *im, const char *tool,
 	int64_t begin = TG_UNKNOWN;
 
 	for (size_t i = first; i < first + n; i++) {
-		const struct tg_log *log = im->log[i];
+		const struct tg_logfile *log = im->log[i];
 		struct tg_matched_tick t = { .log = log };
 		struct tg_walk w;
 

@@ -20,6 +20,7 @@ void tg_readings_release(struct tg_readings *g)
 {
 	for (uint32_t i = 0; i < g->n_items; i++) {
 		free(g->item[i].name);
+		free(g->item[i].title);
 		free(g->item[i].now);
 		free(g->item[i].change);
 	}

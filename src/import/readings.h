@@ -22,6 +22,14 @@
 #define TG_ITEM_NAME_MAX        256
 #define TG_UNKNOWN              INT64_MIN
 
+/* What is known of when ticks were. */
+enum tg_times {
+	TG_DATED,
+	TG_TIME_OF_DAY, /* in the order of ticks; a date may stand above some of them */
+	TG_RELATIVE, /* since the log began */
+	TG_NUMBERED, /* nothing: the n-th tick is at n seconds, so that there is an order */
+};
+
 struct tg_log_tick {
 	int64_t civil_ns; /* as the log has it; of the day alone in a grid without dates */
 	int64_t utc_ns; /* once it is known, see resolve.h */
@@ -39,6 +47,7 @@ struct tg_change {
 
 struct tg_log_item {
 	char *name;
+	char *title; /* what else it is called, as a GPU's model; NULL: nothing */
 	uint32_t first, last; /* ticks in which it was seen */
 	double *now; /* n_columns + 1 values, as they were in `last` */
 	struct tg_change *change;
@@ -55,8 +64,9 @@ struct tg_readings {
 	uint64_t n_changes;
 	uint32_t n_rows; /* items of the last tick, so far */
 	int64_t next_begin_ns, next_after_ns; /* of the tick that comes next */
-	bool undated; /* times of the day, in the order of ticks */
-	bool in_utc; /* the log says so */
+	enum tg_times times;
+	bool undated; /* once it is resolved: there is no date anywhere */
+	bool in_utc; /* stamps are in UTC, not of a zone's clock */
 	bool full; /* a bound was reached: what came then is not in it */
 };
 

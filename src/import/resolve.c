@@ -12,6 +12,7 @@
 struct state {
 	struct tg_readings *g;
 	bool dates; /* there is one in the log */
+	bool of_day; /* ticks have times of the day only */
 	int64_t utc_ns, civil_ns; /* of the tick before */
 	int32_t up_min;
 	bool first;
@@ -63,7 +64,7 @@ static void resolve(struct state *s, struct tg_log_tick *t)
 {
 	int64_t not_before = s->first ? INT64_MIN : s->utc_ns, offset;
 
-	if (s->g->undated)
+	if (s->of_day)
 		t->civil_ns = date_of(s, t, t->civil_ns);
 	t->utc_ns = TG_MAX(to_utc(s, t->civil_ns, not_before), not_before);
 	offset = t->civil_ns - t->utc_ns;
@@ -77,9 +78,13 @@ static void resolve(struct state *s, struct tg_log_tick *t)
 
 void tg_resolve_ticks(struct tg_readings *g)
 {
-	struct state s = { .g = g, .first = true, .up_min = -1, .dates = !g->undated };
+	struct state s = { .g = g,
+		.first = true,
+		.up_min = -1,
+		.dates = g->times == TG_DATED,
+		.of_day = g->times == TG_TIME_OF_DAY };
 
-	for (uint32_t i = 0; i < g->n_ticks && !s.dates; i++)
+	for (uint32_t i = 0; i < g->n_ticks && s.of_day && !s.dates; i++)
 		s.dates = g->tick[i].after_ns != TG_UNKNOWN;
 	for (uint32_t i = 0; i < g->n_ticks; i++)
 		resolve(&s, &g->tick[i]);

@@ -11,8 +11,8 @@
 
 /*
  * Give every tick its utc_ns, by the zone that is set (zone.h), and a full date to civil_ns where
- * it has only the time of the day. A grid without any date keeps times from its first day on, as
- * if that were 1970-01-01 and the zone UTC, and stays `undated`.
+ * it has only the time of the day. Readings without any date keep times from their first day on, as
+ * if that were 1970-01-01 and the zone UTC, and are `undated`.
  */
 void tg_resolve_ticks(struct tg_readings *g);
 

@@ -37,7 +37,7 @@ uint64_t tg_stream_outputs(const struct tg_log_part *part, int64_t cpus)
 	return outputs;
 }
 
-void tg_stream_begin(struct tg_stream *s, struct tg_store *store, const struct tg_log *log,
+void tg_stream_begin(struct tg_stream *s, struct tg_store *store, const struct tg_logfile *log,
 	const struct tg_log_part *part, int64_t cpus, uint64_t wanted)
 {
 	*s = (struct tg_stream){ .store = store,

@@ -7,7 +7,7 @@
 #ifndef TG_IMPORT_STREAM_H
 #define TG_IMPORT_STREAM_H
 
-#include "import/log.h"
+#include "import/logfile.h"
 #include "import/store.h"
 #include "import/walk.h"
 
@@ -15,7 +15,7 @@
 
 struct tg_stream {
 	struct tg_store *store;
-	const struct tg_log *log;
+	const struct tg_logfile *log;
 	const struct tg_log_layout *layout;
 	const struct tg_readings *grid;
 	struct tg_walk walk;
@@ -35,7 +35,7 @@ struct tg_stream {
 };
 
 /* `wanted`: bits of the layout's outputs that are to be written. */
-void tg_stream_begin(struct tg_stream *s, struct tg_store *store, const struct tg_log *log,
+void tg_stream_begin(struct tg_stream *s, struct tg_store *store, const struct tg_logfile *log,
 	const struct tg_log_part *part, int64_t cpus, uint64_t wanted);
 
 /* UTC of the tick that comes next; INT64_MAX: there is none. */

@@ -16,7 +16,7 @@
 
 #include "import/civil.h"
 #include "import/csv.h"
-#include "import/log.h"
+#include "import/logfile.h"
 #include "import/report.h"
 #include "import/scan.h"
 
@@ -116,7 +116,7 @@ static const struct tg_log_layout layout = { columns, COLUMNS, outputs, TG_ARRAY
 enum field { F_OTHER, F_PID, F_VIRT, F_RES, F_SHR, F_STATE, F_CPU, F_MEM, F_TIME };
 
 struct top {
-	struct tg_log *log;
+	struct tg_logfile *log;
 	struct tg_readings *system;
 	struct tg_processes *processes;
 	double now[COLUMNS]; /* of the tick at hand */
@@ -315,7 +315,8 @@ static void take_heads(struct top *t, const char *line)
 	}
 	t->in_rows = t->n_fields > 0;
 	if (!t->log->version[0])
-		tg_log_version(t->log, wide ? "procps 3.3.17 or later" : "procps before 3.3.17");
+		tg_logfile_version(
+			t->log, wide ? "procps 3.3.17 or later" : "procps before 3.3.17");
 }
 
 static bool take_row(struct top *t, const char *line, size_t len)
@@ -459,27 +460,27 @@ static void drop_half(struct top *t)
 		return;
 	tg_readings_drop(t->system);
 	tg_readings_drop(&t->processes->grid);
-	tg_log_note(t->log, "its last sample is not whole and was left out");
+	tg_logfile_note(t->log, "its last sample is not whole and was left out");
 }
 
-static void read_top(struct tg_log *log)
+static void read_top(struct tg_logfile *log)
 {
 	struct top t = { .log = log, .processes = &log->processes };
 	const char *line;
 	size_t len;
 
-	t.system = tg_log_readings(log, &layout);
-	t.system->undated = log->processes.grid.undated = true;
+	t.system = &log->part[0].grid;
+	t.system->times = log->processes.grid.times = TG_TIME_OF_DAY;
 	log->has_processes = true;
 	while ((line = tg_bytes_line(&log->bytes, &len))) {
-		if (tg_log_is_cut(log))
+		if (tg_logfile_is_cut(log))
 			break;
 		if (!take_line(&t, line, len))
 			log->n_skipped++;
 	}
 	end_tick(&t);
 	if (t.system->full || t.processes->grid.full)
-		tg_log_note(log, "it is too long: what comes behind %u samples was left out",
+		tg_logfile_note(log, "it is too long: what comes behind %u samples was left out",
 			t.system->n_ticks);
 	else
 		drop_half(&t);
@@ -497,6 +498,7 @@ static bool looks(const char *head, size_t len)
 
 const struct tg_log_format tg_format_top = {
 	.tool = "top",
+	.layout = { &layout },
 	.looks = looks,
 	.read = read_top,
 	.report = tg_report_top,

@@ -18,7 +18,7 @@
 
 /* What is to be written of a log: some of its grids, and its processes. */
 struct source {
-	const struct tg_log *log;
+	const struct tg_logfile *log;
 	struct tg_stream stream[TG_LOG_PARTS_MAX];
 	struct tg_lives lives;
 	bool started, open;
@@ -40,10 +40,19 @@ struct job {
 
 /* ---- what there is ---- */
 
-static bool is_undated(const struct tg_log *log)
+static bool is_undated(const struct tg_logfile *log)
 {
 	for (size_t i = 0; i < log->n_parts; i++)
 		if (log->part[i].grid.n_ticks && log->part[i].grid.undated)
+			return true;
+	return false;
+}
+
+/* Whether nothing is known of when its samples were. */
+static bool is_numbered(const struct tg_logfile *log)
+{
+	for (size_t i = 0; i < log->n_parts; i++)
+		if (log->part[i].grid.n_ticks && log->part[i].grid.times == TG_NUMBERED)
 			return true;
 	return false;
 }
@@ -56,7 +65,7 @@ static void extend(struct job *j, int64_t utc_ns)
 	j->last_ns = TG_MAX(j->last_ns, utc_ns);
 }
 
-static void look_at(struct job *j, const struct tg_log *log)
+static void look_at(struct job *j, const struct tg_logfile *log)
 {
 	for (size_t i = 0; i < log->n_parts; i++) {
 		const struct tg_readings *g = &log->part[i].grid;
@@ -79,7 +88,7 @@ static void choose_logs(struct job *j, struct tg_buf *left_out)
 
 	j->undated = true;
 	for (size_t i = 0; i < im->n; i++) {
-		const struct tg_log *log = im->log[i];
+		const struct tg_logfile *log = im->log[i];
 
 		j->undated &= !log->n_stages && (!log->n_samples || is_undated(log));
 		if (log->cpus > 0 && !j->cpus)
@@ -88,6 +97,13 @@ static void choose_logs(struct job *j, struct tg_buf *left_out)
 			j->host = log->host;
 	}
 	for (size_t i = 0; i < im->n; i++) {
+		if (is_numbered(im->log[i])) {
+			tg_buf_addf(left_out,
+				"%s is not in the recording: it has no times, which --interval "
+				"could tell\n",
+				im->log[i]->name);
+			continue;
+		}
 		if (is_undated(im->log[i]) && !j->undated) {
 			tg_buf_addf(left_out,
 				"%s is not in the recording: its date is not known, and that of "
@@ -107,7 +123,7 @@ static void add_tools(const struct job *j, struct tg_jw *w)
 	tg_jw_key(w, "logs");
 	tg_jw_begin_array(w);
 	for (size_t i = 0; i < j->n && w->out->len < TG_SESSION_MAX / 2; i++) {
-		const struct tg_log *log = j->source[i].log;
+		const struct tg_logfile *log = j->source[i].log;
 
 		tg_jw_begin_object(w);
 		tg_jw_kstr(w, "name", log->name);
@@ -231,7 +247,7 @@ static void say_disk(struct job *j, const struct tg_log_disk *disk)
 	tg_store_event_close(&j->store);
 }
 
-static void say_facts(struct job *j, const struct tg_log *log)
+static void say_facts(struct job *j, const struct tg_logfile *log)
 {
 	struct tg_jw *w;
 
@@ -278,12 +294,12 @@ static void end_run(struct job *j)
 
 /* Outputs of a part that no tool before this one tells. */
 static uint64_t wanted_of(
-	const struct job *j, const struct tg_log *log, const struct tg_log_part *part)
+	const struct job *j, const struct tg_logfile *log, const struct tg_log_part *part)
 {
 	uint64_t outputs = tg_stream_outputs(part, j->cpus), wanted = outputs;
 
 	for (size_t i = 0; i < j->n; i++) {
-		const struct tg_log *other = j->source[i].log;
+		const struct tg_logfile *other = j->source[i].log;
 
 		if (!strcmp(other->format->tool, log->format->tool))
 			break; /* its own logs, and those of tools that come later */

@@ -3,8 +3,8 @@
  * One log on its way from a file to what it says, and the formats that are known. A format is one
  * file: it looks at the first bytes, reads the rest into grids, and says what the columns mean.
  */
-#ifndef TG_IMPORT_LOG_H
-#define TG_IMPORT_LOG_H
+#ifndef TG_IMPORT_LOGFILE_H
+#define TG_IMPORT_LOGFILE_H
 
 #include "base/err.h"
 #include "base/json.h"
@@ -18,7 +18,7 @@
 #define TG_LOG_LIST_MAX  65536 /* disks, stages */
 
 struct tg_import;
-struct tg_log;
+struct tg_logfile;
 
 /* A column as the tool prints it. */
 struct tg_quantity {
@@ -74,7 +74,7 @@ struct tg_log_stage {
 	char *name;
 };
 
-struct tg_log {
+struct tg_logfile {
 	char *path;
 	const char *name; /* the last part of the path */
 	const struct tg_log_format *format;
@@ -88,7 +88,10 @@ struct tg_log {
 	char host[256];
 	int64_t cpus; /* 0: unknown */
 	bool zone_is_utc; /* it is written in the log */
-	uint64_t n_samples, n_skipped; /* lines that nothing could be made of */
+	uint64_t n_samples; /* that were read, those among them that are not used */
+	uint64_t n_averages; /* of them, those since boot or mount, which are not used */
+	const char *since; /* "boot", "the mount" */
+	uint64_t n_skipped; /* lines that nothing could be made of */
 	char *note[TG_LOG_NOTES_MAX];
 	size_t n_notes;
 	struct tg_log_disk *disk;
@@ -98,11 +101,14 @@ struct tg_log {
 };
 
 struct tg_log_format {
-	const char *tool; /* as users know it, and the key in the JSON report */
+	const char *tool; /* as users know it */
+	const char *key; /* in the JSON report; NULL: the tool's name */
+	/* what its readings are, a grid of the log each; the first is what is reported */
+	const struct tg_log_layout *layout[TG_LOG_PARTS_MAX];
 	/* whether these first bytes, with a NUL behind them, are of this tool */
 	bool (*looks)(const char *head, size_t len);
 	/* Read log->bytes to its end. What cannot be understood is counted, never an error. */
-	void (*read)(struct tg_log *log);
+	void (*read)(struct tg_logfile *log);
 	/* Write the value of the tool's key in the JSON report; NULL: it has none. */
 	void (*report)(const struct tg_import *im, const struct tg_log_format *f, struct tg_jw *w);
 	/* CSV files that the tool has; NULL: none. 0, or -errno with a sentence. */
@@ -116,16 +122,18 @@ const struct tg_log_format *tg_format_of(const char *head, size_t len);
 /* The table. */
 const struct tg_log_format *const *tg_formats(size_t *n);
 
-/* A grid of that layout, which belongs to the log. */
-struct tg_readings *tg_log_readings(struct tg_log *log, const struct tg_log_layout *layout);
+/* Let it be a log of that format, or of none, with nothing read; the rest is as it was. */
+void tg_logfile_init(
+	struct tg_logfile *log, const struct tg_log_format *format, struct tg_roles *roles);
 
 /* One sentence without a full stop for the user; at most TG_LOG_NOTES_MAX of them. */
-void tg_log_note(struct tg_log *log, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void tg_log_version(struct tg_log *log, const char *version);
+void tg_logfile_note(struct tg_logfile *log, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void tg_logfile_version(struct tg_logfile *log, const char *version);
 
 /* Whether the line at hand is a last one without its end, which is dropped with a note. */
-bool tg_log_is_cut(struct tg_log *log);
+bool tg_logfile_is_cut(struct tg_logfile *log);
 
-void tg_log_release(struct tg_log *log);
+void tg_logfile_release(struct tg_logfile *log);
 
 #endif

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "import/log.h"
+#include "import/logfile.h"
 
 #include <stdarg.h>
 
 #include "base/mem.h"
 
-struct tg_readings *tg_log_readings(struct tg_log *log, const struct tg_log_layout *layout)
+void tg_logfile_init(
+	struct tg_logfile *log, const struct tg_log_format *format, struct tg_roles *roles)
 {
-	struct tg_log_part *part = &log->part[log->n_parts++];
-
-	part->layout = layout;
-	tg_readings_init(&part->grid, (uint32_t)layout->n_columns);
-	return &part->grid;
+	log->format = format;
+	for (size_t i = 0; format && i < TG_LOG_PARTS_MAX && format->layout[i]; i++) {
+		log->part[i].layout = format->layout[i];
+		tg_readings_init(&log->part[i].grid, (uint32_t)format->layout[i]->n_columns);
+		log->n_parts++;
+	}
+	tg_processes_init(&log->processes, roles);
 }
 
-void tg_log_note(struct tg_log *log, const char *fmt, ...)
+void tg_logfile_note(struct tg_logfile *log, const char *fmt, ...)
 {
 	struct tg_buf text = TG_BUF_INIT;
 	va_list ap;
@@ -27,25 +30,24 @@ void tg_log_note(struct tg_log *log, const char *fmt, ...)
 	log->note[log->n_notes++] = tg_buf_detach(&text);
 }
 
-void tg_log_version(struct tg_log *log, const char *version)
+void tg_logfile_version(struct tg_logfile *log, const char *version)
 {
 	snprintf(log->version, sizeof(log->version), "%s", version);
 }
 
-bool tg_log_is_cut(struct tg_log *log)
+bool tg_logfile_is_cut(struct tg_logfile *log)
 {
 	if (log->bytes.cut)
-		tg_log_note(log, "its last line is cut and was left out");
+		tg_logfile_note(log, "its last line is cut and was left out");
 	return log->bytes.cut;
 }
 
-void tg_log_release(struct tg_log *log)
+void tg_logfile_release(struct tg_logfile *log)
 {
 	tg_bytes_close(&log->bytes);
 	for (size_t i = 0; i < log->n_parts; i++)
 		tg_readings_release(&log->part[i].grid);
-	if (log->has_processes)
-		tg_processes_release(&log->processes);
+	tg_processes_release(&log->processes);
 	for (size_t i = 0; i < log->n_notes; i++)
 		free(log->note[i]);
 	for (size_t i = 0; i < log->n_disks; i++) {
@@ -59,5 +61,5 @@ void tg_log_release(struct tg_log *log)
 	free(log->disk);
 	free(log->stage);
 	free(log->path);
-	*log = (struct tg_log){ .bytes = { .fd = -1 } };
+	*log = (struct tg_logfile){ .bytes = { .fd = -1 } };
 }
