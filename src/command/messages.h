@@ -31,6 +31,4 @@ void tg_messages_error(struct tg_messages *m, const char *sentence);
 /* Append `,"messages":[…]` and, where some changed, `,"settings":{…}`. Once. */
 void tg_messages_finish(struct tg_messages *m, struct tg_buf *out);
 
-void tg_base64(struct tg_buf *out, const void *data, size_t len);
-
 #endif
