@@ -7,22 +7,15 @@
 
 #include "base/mem.h"
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-
-	return n >= m && !strcmp(s + n - m, end);
-}
-
 static int write_chart(
 	struct tg_command *c, const struct tg_chart *chart, const char *output, const char *input)
 {
 	struct tg_buf data = TG_BUF_INIT;
 	int rc = TG_WORD_OK;
 
-	if (ends_with(output, ".svg")) {
+	if (tg_ends_with(output, ".svg")) {
 		tg_chart_svg(chart, "tg1", &data);
-	} else if (ends_with(output, ".json")) {
+	} else if (tg_ends_with(output, ".json")) {
 		tg_chart_vega(chart, &data);
 	} else if (tg_chart_png(chart, 2, &data, &c->err) < 0) {
 		rc = TG_WORD_FAILED;
@@ -60,8 +53,8 @@ static int check_output(struct tg_command *c, const char *output)
 {
 	if (!output && c->where == TG_IN_NOTEBOOK)
 		return TG_WORD_OK;
-	if (output && (ends_with(output, ".svg") || ends_with(output, ".png") ||
-			      ends_with(output, ".vl.json")))
+	if (output && (tg_ends_with(output, ".svg") || tg_ends_with(output, ".png") ||
+			      tg_ends_with(output, ".vl.json")))
 		return TG_WORD_OK;
 	tg_err_set(&c->err, -EINVAL,
 		"Where to? Say -o with a name that ends in .svg, .png or "
@@ -71,7 +64,7 @@ static int check_output(struct tg_command *c, const char *output)
 
 int tg_run_chart(struct tg_command *c, int argc, char **argv)
 {
-	const char *selection = NULL, *output = NULL, *panels = NULL;
+	const char *selection = NULL, *output = NULL, *panels = NULL, *smooth = "0";
 	const struct tg_span **span = NULL;
 	struct tg_picture picture = { 0 };
 	struct tg_chart chart = { 0 };
@@ -80,6 +73,7 @@ int tg_run_chart(struct tg_command *c, int argc, char **argv)
 	const struct tg_option option[] = {
 		{ "span", 's', &selection, NULL },
 		{ "panel", 'p', &panels, NULL },
+		{ "smooth", 0, &smooth, NULL },
 		{ "node", 0, NULL, &node },
 		{ "output", 'o', &output, NULL },
 	};
@@ -92,6 +86,8 @@ int tg_run_chart(struct tg_command *c, int argc, char **argv)
 		return TG_WORD_USAGE;
 	}
 	rc = check_output(c, output);
+	if (rc == TG_WORD_OK)
+		rc = tg_take_smooth(c, smooth, &picture.smooth_s);
 	if (rc == TG_WORD_OK)
 		rc = tg_open(c, argc > 1 ? argv[1] : NULL, &r);
 	if (rc != TG_WORD_OK)

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "command/run.h"
+#include "report/panels.h"
 
 #include "base/mem.h"
 
@@ -123,4 +124,19 @@ int tg_options(
 		argv[kept++] = argv[i++];
 	*argc = kept;
 	return TG_WORD_OK;
+}
+
+int tg_take_smooth(struct tg_command *c, const char *text, double *s)
+{
+	char *end;
+
+	*s = TG_SMOOTH_USUAL;
+	if (!text)
+		return TG_WORD_OK;
+	*s = strtod(text, &end);
+	if (end != text && !*end && *s >= 0 && *s <= 86400)
+		return TG_WORD_OK;
+	tg_err_set(&c->err, -EINVAL,
+		"--smooth is a number of seconds from 0 (none) to 86400, not \"%.40s\"", text);
+	return TG_WORD_USAGE;
 }

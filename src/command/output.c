@@ -19,6 +19,13 @@
 #define NAME_CHARS 150
 #define TEMP_TRIES 100
 
+bool tg_ends_with(const char *name, const char *end)
+{
+	size_t n = strlen(name), m = strlen(end);
+
+	return n >= m && !strcmp(name + n - m, end);
+}
+
 static int failed(struct tg_command *c, const char *name, int error)
 {
 	struct tg_buf shown = TG_BUF_INIT;

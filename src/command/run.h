@@ -51,6 +51,12 @@ int tg_options_first(struct tg_command *c, int argc, char **argv, const struct t
 /* The name of the option that `arg`, "--nmae=x", may have meant; or NULL. */
 const char *tg_option_near(const char *arg, const struct tg_option *option, size_t n);
 
+/*
+ * The window of moving averages that --smooth says, in seconds; TG_SMOOTH_USUAL where `text` is
+ * NULL. Returns 0, or TG_WORD_USAGE with a sentence.
+ */
+int tg_take_smooth(struct tg_command *c, const char *text, double *s);
+
 /* ---- recordings ---- */
 
 /* Whether a name ends as those of recordings do. */
@@ -92,6 +98,9 @@ int tg_choose(struct tg_command *c, const struct tg_recording *r, const char *se
 	const char *otherwise, const struct tg_span ***span, size_t *n);
 
 /* ---- files that are written ---- */
+
+/* Whether a name ends so: its format follows from that. */
+bool tg_ends_with(const char *name, const char *end);
 
 struct tg_target {
 	const char *name; /* borrowed */

@@ -23,11 +23,12 @@ static const struct tg_word table[TG_WORDS] = {
 	},
 	[TG_WORD_CHART] = {
 		.name = "chart",
-		.usage = "[F] [--span SEL] [--panel LIST] [--node] [-o x.svg|x.png|x.vl.json]",
+		.usage = "[F] [--span SEL] [--panel LIST] [--node] [--smooth S] [-o x.svg|x.png|x.vl.json]",
 		.help = "one picture of what the machine did",
 		.more = "LIST has commas between some of these; without it, whatever has\n"
 			"something to show:\n  " TG_PANEL_LINES(" ", "\n  ") "\n"
-			"--node draws the whole machine beside the job.\n"
+			"--node draws the whole machine beside the job. --smooth S draws moving\n"
+			"averages over S seconds, and what was sampled fainter.\n"
 			"A terminal needs -o; a notebook without it shows the picture itself.\n" WITHOUT
 			"\n" SPANS,
 		.example = "--span last --panel cpu,memory -o last.svg",
@@ -35,9 +36,10 @@ static const struct tg_word table[TG_WORDS] = {
 	},
 	[TG_WORD_REPORT] = {
 		.name = "report",
-		.usage = "[F…] [-o x.html] [--smooth S] [--open] [--no-code] [--no-args]",
+		.usage = "[F…] [-o x.html|x.ipynb] [--smooth S] [--open] [--no-code] [--no-args]",
 		.help = "all of it in one page: plots, tables, processes",
-		.more = "The page needs no network and can be sent by mail. Without -o it is F's name\n"
+		.more = "The page needs no network and can be sent by mail; the notebook can be run\n"
+			"again, where it reads F through Python. Without -o it is F's name\n"
 			"with .html, here. --smooth S: the window of moving averages in seconds,\n"
 			"0 for none; else 60, and 10 for GPUs. --open shows it in the browser,\n"
 			"unless you are here over ssh.\n" WITHOUT,

@@ -302,6 +302,7 @@ static int draw(struct work *w, struct tg_err *err)
 			.list = p->panels,
 			.node = p->node,
 			.buckets = p->buckets,
+			.smooth_s = p->smooth_s,
 			.from_ns = w->from_ns,
 			.to_ns = w->to_ns,
 			.cores_allowed = w->sums.totals.cores_allowed,

@@ -20,6 +20,7 @@ struct tg_picture {
 	const char *panels; /* "cpu,memory"; NULL: those that have something to show */
 	bool node; /* the whole machine beside the job */
 	size_t buckets;
+	double smooth_s; /* window of moving averages in seconds; 0: none */
 };
 
 /*

@@ -61,7 +61,7 @@ static void test_offers(void)
 	offered("%%tacho s^", 8, "show set");
 	offered("%tacho xy^", 7, "");
 	offered("%tacho show --^", 12, "--span --json");
-	offered("%tacho chart ^", 13, "--span --panel --node -o");
+	offered("%tacho chart ^", 13, "--span --panel --node --smooth -o");
 	offered("%tacho show --span ^", 19, "last all name= kind=");
 	offered("%tacho show --span=l^", 19, "last");
 	offered("%tacho chart --panel cpu,mem^", 25, "memory memory-kinds");
