@@ -8,8 +8,10 @@ of texts), and None in a list; it is never 0.
 
 from __future__ import annotations
 
+import builtins
 import os
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from typing import Any, BinaryIO, Union
 
@@ -105,6 +107,20 @@ class Recording:
         return pandas.concat([_series_frame(pandas, column, at, blocks) for at, column in wanted],
                              ignore_index=True)
 
+    def chart(self, panel: str | None = None, *, span: str | int | None = None,
+              smooth: float = 0) -> Chart:
+        """A picture of one panel or several ("cpu,memory"; `tachograph help chart` lists them), of
+        the spans that `span` selects (3, "2:5", "last", "name=align*"; None: all), with moving
+        averages over `smooth` seconds. Shown by Jupyter; `.svg` and `.png` are its bytes. Raises
+        RecordingError, also when there is nothing to draw.
+        """
+        options = ["--smooth", str(smooth)]
+        if panel:
+            options += ["--panel", panel]
+        if span is not None:
+            options += ["--span", str(span)]
+        return Chart(self.file, options)
+
     def arrow(self, metrics: Sequence[str] | None = None) -> "pyarrow.Table":  # noqa: F821
         """All samples, or those of `metrics`, as a pyarrow.Table: the columns of Parquet files.
 
@@ -145,14 +161,18 @@ class Recording:
         return _table(self._tables[name])
 
 
+def _executable() -> str:
+    exe = _exe.find()
+    if exe is None:
+        raise RecordingError("the executable `tachograph` is not installed")
+    return exe
+
+
 class _Export:
     """The executable's output; who ends early has its sentence raised."""
 
     def __init__(self, argv: list[str]) -> None:
-        exe = _exe.find()
-        if exe is None:
-            raise RecordingError("the executable `tachograph` is not installed")
-        self._process = subprocess.Popen([exe, *argv], stdin=subprocess.DEVNULL,
+        self._process = subprocess.Popen([_executable(), *argv], stdin=subprocess.DEVNULL,
                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def __enter__(self) -> BinaryIO:
@@ -164,6 +184,34 @@ class _Export:
         if self._process.returncode or isinstance(error, EOFError):
             lines = said.decode(errors="replace").strip().splitlines() or ["the export ended early"]
             raise RecordingError(lines[-1].removeprefix("tachograph: ")) from None
+
+
+class Chart:
+    """A picture, drawn when it is asked for. Made by `Recording.chart`."""
+
+    def __init__(self, file: str, options: Sequence[str]) -> None:
+        self._file, self._options = file, list(options)
+        self.png = self._draw("png")
+
+    def _draw(self, kind: str) -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "chart." + kind)
+            done = subprocess.run([_executable(), "chart", *self._options, "-o", path, "--", self._file],
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            if done.returncode:
+                raise RecordingError(done.stderr.strip().removeprefix("tachograph: "))
+            with builtins.open(path, "rb") as file:
+                return file.read()
+
+    @property
+    def svg(self) -> bytes:
+        return self._draw("svg")
+
+    def _repr_png_(self) -> bytes:
+        return self.png
+
+    def __repr__(self) -> str:
+        return f"<tachograph.Chart of {self._file}>"
 
 
 def _series_of(column: dict[str, Any], at: int, blocks: list) -> Rows:

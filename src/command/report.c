@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "command/run.h"
-#include "report/panels.h"
 #include "report/report.h"
 
 #include "base/mem.h"
@@ -29,18 +28,58 @@ static char *name_for(const char *path)
 	return tg_buf_detach(&name);
 }
 
-static int take_smooth(struct tg_command *c, const char *text, double *s)
+/*
+ * A recording as seen from the notebook: by its name alone in the same folder, so that both can be
+ * moved together, else by all of its path.
+ */
+static char *seen_from(const char *notebook_folder, const char *recording)
 {
-	char *end;
+	char *path = realpath(recording, NULL), *base, *name;
 
-	*s = TG_SMOOTH_USUAL;
-	if (!text)
-		return TG_WORD_OK;
-	*s = strtod(text, &end);
-	if (end != text && !*end && *s >= 0 && *s <= 86400)
+	if (!path)
+		return tg_xstrdup(recording);
+	base = strrchr(path, '/');
+	*base = '\0';
+	name = tg_xstrdup(!strcmp(path, notebook_folder) ? base + 1 : "");
+	if (!name[0]) {
+		free(name);
+		*base = '/';
+		name = tg_xstrdup(path);
+	}
+	free(path);
+	return name;
+}
+
+static void put_notebook(
+	struct tg_command *c, const struct tg_report *report, const char *name, struct tg_buf *data)
+{
+	const char **seen = tg_xcalloc(report->n_files, sizeof(*seen));
+	struct tg_buf path = TG_BUF_INIT;
+	char *slash, *folder;
+
+	tg_resolve(c, name, &path);
+	slash = strrchr(path.data, '/');
+	if (slash)
+		*slash = '\0';
+	folder = realpath(slash ? path.data : ".", NULL);
+	for (size_t i = 0; i < report->n_files; i++)
+		seen[i] = seen_from(folder ? folder : "", report->file[i]);
+	tg_report_notebook(report, seen, data);
+	for (size_t i = 0; i < report->n_files; i++)
+		free((char *)seen[i]);
+	free(seen);
+	free(folder);
+	tg_buf_release(&path);
+}
+
+static int check_output(struct tg_command *c, const char *output)
+{
+	if (!output || tg_ends_with(output, ".html") || tg_ends_with(output, ".ipynb") ||
+		!strcmp(output, "-"))
 		return TG_WORD_OK;
 	tg_err_set(&c->err, -EINVAL,
-		"--smooth is a number of seconds from 0 (none) to 86400, not \"%.40s\"", text);
+		"A report is a page or a notebook: say -o with a name that ends in .html or "
+		".ipynb");
 	return TG_WORD_USAGE;
 }
 
@@ -53,7 +92,10 @@ static int write_report(
 	int rc = tg_report_build(&report, r, n, &g->o, &c->err) < 0 ? TG_WORD_FAILED : TG_WORD_OK;
 
 	if (rc == TG_WORD_OK) {
-		tg_report_html(&report, &data);
+		if (tg_ends_with(name, ".ipynb"))
+			put_notebook(c, &report, name, &data);
+		else
+			tg_report_html(&report, &data);
 		rc = tg_write_result(c, name, r[0]->path, data.data, data.len);
 	}
 	if (rc == TG_WORD_OK)
@@ -83,7 +125,9 @@ int tg_run_report(struct tg_command *c, int argc, char **argv)
 
 	if (tg_options(c, &argc, argv, option, TG_ARRAY_SIZE(option)) != TG_WORD_OK)
 		return TG_WORD_USAGE;
-	rc = take_smooth(c, smooth, &g.o.smooth_s);
+	rc = check_output(c, g.output);
+	if (rc == TG_WORD_OK)
+		rc = tg_take_smooth(c, smooth, &g.o.smooth_s);
 	for (int i = 1; (i < argc || i == 1) && n < FILES_MAX && rc == TG_WORD_OK; i++) {
 		rc = tg_open(c, i < argc ? argv[i] : NULL, &r[n]);
 		n += rc == TG_WORD_OK;

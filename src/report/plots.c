@@ -184,7 +184,10 @@ static int add_plot(struct tg_told *t, const struct section *s, const struct plo
 		p->has_chart = true;
 		p->chart = chart;
 		tg_buf_clear(&id);
-		tg_buf_addf(&id, "run.chart(\"%s\")", plot->panel);
+		tg_buf_addf(&id, "run.chart(\"%s\", smooth=%g)", plot->panel,
+			t->o->smooth_s >= 0               ? t->o->smooth_s
+			: !strncmp(plot->panel, "gpu", 3) ? 10
+							  : 60);
 		p->code = tg_buf_detach(&id);
 	} else {
 		tg_chart_free(&chart);

@@ -10,18 +10,26 @@
 
 /* Decoded tables in memory: every plot reads whole columns. */
 #define HELD_BYTES (UINT64_C(512) << 20)
+#define TOLD_MAX   12 /* recordings of which all is told; of the others what they have in common */
+#define NAMES_MAX  8
 
 struct tg_report_part *tg_report_add(
 	struct tg_report *report, int level, const char *id, const char *title, const char *text)
 {
+	bool below = report->n_files > 1 && report->of;
+	struct tg_buf name = TG_BUF_INIT;
 	struct tg_report_part *p;
 
+	if (below)
+		tg_buf_addf(&name, "r%zu-", report->of);
+	tg_buf_adds(&name, id);
 	TG_GROW(report->part, report->n_parts + 1, report->cap_parts);
 	p = &report->part[report->n_parts++];
-	*p = (struct tg_report_part){ .id = tg_xstrdup(id),
+	*p = (struct tg_report_part){ .id = tg_buf_detach(&name),
 		.title = tg_xstrdup(title),
-		.level = level,
-		.text = text ? tg_xstrdup(text) : NULL };
+		.level = level + below,
+		.text = text ? tg_xstrdup(text) : NULL,
+		.of = report->of };
 	return p;
 }
 
@@ -87,35 +95,69 @@ static int add_up(struct tg_told *t)
 }
 
 /* "align.sh": what ran; of a notebook or an imported log what it is. */
-static void name_it(struct tg_told *t)
+static void put_name(const struct tg_told *t, struct tg_buf *out)
 {
 	const struct tg_span *first = t->run[0];
-	struct tg_buf text = TG_BUF_INIT;
 
 	if (first->name)
-		tg_plain(&text, first->name, 80);
+		tg_plain(out, first->name, 80);
 	else
-		tg_plain(&text, first->kind, 20);
+		tg_plain(out, first->kind, 20);
+}
+
+static void name_it(struct tg_told *t, size_t n)
+{
+	struct tg_buf text = TG_BUF_INIT;
+
+	if (n > 1)
+		tg_buf_addf(&text, "%zu recordings", n);
+	else
+		put_name(t, &text);
 	t->report->title = tg_buf_detach(&text);
-	tg_fmt_headline(&text, &t->sums.totals);
-	for (size_t i = 0; i < t->sums.totals.n_verdicts; i++)
+	if (n == 1)
+		tg_fmt_headline(&text, &t->sums.totals);
+	for (size_t i = 0; n == 1 && i < t->sums.totals.n_verdicts; i++)
 		tg_buf_addf(&text, " · %s", t->sums.totals.verdict[i]);
+	for (size_t i = 0; n > 1 && i < n && i < NAMES_MAX; i++) {
+		tg_buf_adds(&text, i ? ", " : "");
+		put_name(&t[i], &text);
+	}
 	t->report->headline = tg_buf_detach(&text);
+}
+
+static int load(struct tg_told *t, struct tg_err *err)
+{
+	int rc;
+
+	if (choose_spans(t) < 0)
+		return tg_err_set(err, -ENOENT, "Nothing was recorded in %s", t->r->path);
+	tg_requested_of(t->run[0], &t->asked);
+	tg_reader_hold(t->r->reader, HELD_BYTES);
+	rc = add_up(t);
+	if (rc < 0)
+		return tg_err_set(err, rc, "Cannot read %s: %s", t->r->path, strerror(-rc));
+	return 0;
+}
+
+/* The part below which the others of this recording stand. */
+static void add_heading(struct tg_told *t)
+{
+	const char *base = strrchr(t->r->path, '/');
+	struct tg_buf name = TG_BUF_INIT;
+	struct tg_report_part *p;
+
+	tg_plain(&name, base ? base + 1 : t->r->path, 80);
+	p = tg_report_add(t->report, 1, "all", name.data, NULL);
+	tg_buf_release(&name);
+	p->level = 2;
 }
 
 static int tell(struct tg_told *t, struct tg_err *err)
 {
 	int rc;
 
-	tg_reader_hold(t->r->reader, HELD_BYTES);
-	if (choose_spans(t) < 0)
-		return tg_err_set(err, -ENOENT, "Nothing was recorded in %s", t->r->path);
-	tg_requested_of(t->run[0], &t->asked);
-	rc = add_up(t);
-	if (rc < 0)
-		return tg_err_set(err, rc, "Cannot read %s: %s", t->r->path, strerror(-rc));
-	if (!t->report->title)
-		name_it(t);
+	if (t->report->n_files > 1)
+		add_heading(t);
 	tg_report_machine(t);
 	tg_report_efficiency(t);
 	rc = tg_report_stages(t);
@@ -129,21 +171,38 @@ static int tell(struct tg_told *t, struct tg_err *err)
 	return 0;
 }
 
+static void told_release(struct tg_told *t)
+{
+	free(t->run);
+	free(t->stage);
+	free(t->stage_totals);
+	tg_buf_release(&t->empty);
+}
+
 int tg_report_build(struct tg_report *out, struct tg_recording *const *r, size_t n,
 	const struct tg_report_options *o, struct tg_err *err)
 {
+	struct tg_told *t = tg_xcalloc(n, sizeof(*t));
 	int rc = 0;
 
 	*out = (struct tg_report){ .file = tg_xcalloc(n, sizeof(*out->file)) };
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		struct tg_told t = { .report = out, .o = o, .r = r[i], .empty = TG_BUF_INIT };
-
+	for (size_t i = 0; i < n; i++) {
+		t[i] = (struct tg_told){ .report = out, .o = o, .r = r[i], .empty = TG_BUF_INIT };
 		out->file[out->n_files++] = tg_xstrdup(r[i]->path);
-		rc = tell(&t, err);
-		free(t.run);
-		free(t.stage);
-		free(t.stage_totals);
-		tg_buf_release(&t.empty);
+		if (rc == 0)
+			rc = load(&t[i], err);
 	}
+	if (rc == 0)
+		name_it(t, n);
+	if (rc == 0 && n > 1)
+		tg_report_overview(t, n);
+	for (size_t i = 0; i < n && i < TOLD_MAX && rc == 0; i++) {
+		out->of = i + 1;
+		rc = tell(&t[i], err);
+		tg_reader_hold(r[i]->reader, 0);
+	}
+	for (size_t i = 0; i < n; i++)
+		told_release(&t[i]);
+	free(t);
 	return rc;
 }

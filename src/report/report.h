@@ -22,6 +22,7 @@ struct tg_report_part {
 	bool has_chart;
 	struct tg_chart chart;
 	struct tg_sheet sheet; /* without columns: none */
+	size_t of; /* number of the recording that it is of, from 1; 0: of all */
 	char *code; /* Python that shows the same from the variable `run`, or NULL */
 };
 
@@ -32,6 +33,8 @@ struct tg_report {
 	size_t n_files;
 	struct tg_report_part *part;
 	size_t n_parts, cap_parts;
+	size_t of; /* the recording that is told now; where there are several, below a part of its
+		      own */
 };
 
 struct tg_report_options {
@@ -46,8 +49,15 @@ int tg_report_build(struct tg_report *out, struct tg_recording *const *r, size_t
 	const struct tg_report_options *o, struct tg_err *err);
 void tg_report_release(struct tg_report *report);
 
-/* Append one self-contained page, or a notebook that is filled in and can be run again. */
+/* Append one self-contained page. */
 void tg_report_html(const struct tg_report *report, struct tg_buf *out);
+
+/*
+ * Append a notebook that is filled in and can be run again: then it reads `file`, which names each
+ * recording as seen from the notebook's folder.
+ */
+void tg_report_notebook(
+	const struct tg_report *report, const char *const *file, struct tg_buf *out);
 
 /* ---- for the parts of this folder ---- */
 
@@ -71,6 +81,7 @@ struct tg_report_part *tg_report_add(
 	struct tg_report *report, int level, const char *id, const char *title, const char *text);
 
 /* Each adds its parts, or nothing when there is nothing to tell. 0 or -errno of reading. */
+void tg_report_overview(struct tg_told *t, size_t n);
 void tg_report_machine(struct tg_told *t);
 void tg_report_efficiency(struct tg_told *t);
 int tg_report_stages(struct tg_told *t);

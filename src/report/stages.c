@@ -92,13 +92,17 @@ static void put_value(
 	tg_sheet_value(sheet, v, b);
 }
 
-/* Whether a column says anything of any stage. */
-static bool is_known(const struct tg_told *t, const struct field *f)
+/* Add the columns that say anything of any of the spans; `known` gets which. */
+static void put_columns(struct tg_sheet *sheet, const struct tg_totals *const *totals, size_t n,
+	bool known[TG_ARRAY_SIZE(field)])
 {
-	for (size_t i = 0; i < t->n_stages; i++)
-		if (value_of(f, &t->stage_totals[i]) > 0)
-			return true;
-	return false;
+	for (size_t k = 0; k < TG_ARRAY_SIZE(field); k++) {
+		known[k] = false;
+		for (size_t i = 0; i < n && !known[k]; i++)
+			known[k] = value_of(&field[k], totals[i]) > 0;
+		if (known[k])
+			tg_sheet_column(sheet, field[k].title, true, field[k].help);
+	}
 }
 
 static void put_label(const struct tg_told *t, const struct tg_span *s, struct tg_buf *b)
@@ -123,16 +127,16 @@ static void put_verdict(const struct tg_span *s, const struct tg_totals *t, stru
 
 static void put_rows(const struct tg_told *t, struct tg_sheet *sheet)
 {
+	const struct tg_totals **totals = tg_xcalloc(t->n_stages + 1, sizeof(*totals));
 	bool known[TG_ARRAY_SIZE(field)];
 	struct tg_buf b = TG_BUF_INIT;
 
+	for (size_t i = 0; i < t->n_stages; i++)
+		totals[i] = &t->stage_totals[i];
 	tg_sheet_column(sheet, "stage", false, NULL);
 	tg_sheet_column(sheet, "began", true, "after the beginning of all");
-	for (size_t k = 0; k < TG_ARRAY_SIZE(field); k++) {
-		known[k] = is_known(t, &field[k]);
-		if (known[k])
-			tg_sheet_column(sheet, field[k].title, true, field[k].help);
-	}
+	put_columns(sheet, totals, t->n_stages, known);
+	free(totals);
 	tg_sheet_column(sheet, "verdict", false, "how it ended, and how the time was spent");
 	for (size_t i = 0; i < t->n_stages; i++) {
 		const struct tg_span *s = t->stage[i];
@@ -195,4 +199,31 @@ int tg_report_stages(struct tg_told *t)
 	p->has_chart = true;
 	draw_times(t, &p->chart);
 	return 0;
+}
+
+void tg_report_overview(struct tg_told *t, size_t n)
+{
+	struct tg_report_part *p = tg_report_add(t->report, 2, "recordings", "Recordings", NULL);
+	const struct tg_totals **totals = tg_xcalloc(n, sizeof(*totals));
+	bool known[TG_ARRAY_SIZE(field)];
+	struct tg_buf b = TG_BUF_INIT;
+
+	for (size_t i = 0; i < n; i++)
+		totals[i] = &t[i].sums.totals;
+	tg_sheet_column(&p->sheet, "recording", false, NULL);
+	put_columns(&p->sheet, totals, n, known);
+	tg_sheet_column(&p->sheet, "verdict", false, NULL);
+	for (size_t i = 0; i < n; i++) {
+		const char *base = strrchr(t[i].r->path, '/');
+
+		tg_sheet_text(&p->sheet, base ? base + 1 : t[i].r->path);
+		for (size_t k = 0; k < TG_ARRAY_SIZE(field); k++)
+			if (known[k])
+				put_value(&p->sheet, &field[k], totals[i], &b);
+		put_verdict(t[i].run[t[i].n_runs - 1], totals[i], &b);
+		tg_sheet_text(&p->sheet, b.data);
+		tg_buf_clear(&b);
+	}
+	tg_buf_release(&b);
+	free(totals);
 }

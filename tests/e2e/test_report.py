@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reports of really recorded jobs: the page in a browser without a network, and the notebook, run."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+BROWSER = pathlib.Path(__file__).parent / "browser"
+HOSTILE = "</script><img src=x onerror=alert(1)>\"'&\x07"
+
+# One process keeps a core busy for a second and a half, then 60 MB are there for as long.
+JOB = r"""
+"$TG" mark burn -- python3 -c "
+import time
+end = time.process_time() + 1.5
+while time.process_time() < end: sum(range(2000))"
+"$TG" mark hold -- python3 -c "
+import time
+kept = bytearray(60 << 20)
+for i in range(0, len(kept), 4096): kept[i] = 1
+time.sleep(1.5)"
+"$TG" mark "$NAME" rows=3
+for i in 1 2 3 4 5 6 7 8 9; do sh -c 'sleep 0.3; :' & done
+wait
+"""
+
+
+@pytest.fixture(scope="module")
+def recorded(exe, place, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    file = folder / "job.tacho"
+    done = subprocess.run([exe, "record", "-o", str(file), "-i", "0.05", "--", "sh", "-c", JOB],
+                          env={**os.environ, "TG": exe, "NAME": HOSTILE.replace("\x07", "")},
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return file
+
+
+def report(exe, *args):
+    done = subprocess.run([exe, "report", *map(str, args)], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, ""), done
+
+
+@pytest.fixture(scope="module")
+def seen(exe, recorded):
+    page = recorded.with_suffix(".html")
+    report(exe, recorded, "-o", page, "--smooth", "0.4")
+    done = subprocess.run(["node", str(BROWSER / "report.mjs")], capture_output=True, text=True,
+                          input=json.dumps({"file": str(page), "screenshot": os.environ.get("TG_SHOT")}),
+                          timeout=240)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_nothing_is_fetched_and_nothing_fails(seen):
+    assert seen["errors"] == [] and seen["requests"] == []
+
+
+def test_all_of_it_is_there(seen):
+    for section in ("What ran where", "Efficiency", "Stages", "CPU", "Memory", "Processes"):
+        assert section in seen["sections"]
+    by_label = {plot["label"]: plot for plot in seen["plots"]}
+    cpu = next(p for label, p in by_label.items() if label.startswith("CPU · cores busy"))
+    assert cpu["series"][:2] == ["job, mean of 400 ms", "job"]
+    for plot in seen["plots"]:
+        if plot["series"]:
+            assert plot["lines"], plot["label"]
+
+
+def test_it_is_whole_without_scripts(seen):
+    plain = seen["withoutScripts"]
+    assert plain["sections"] == seen["sections"]
+    assert plain["lines"] >= len(seen["plots"]) and plain["rows"] > 20 and plain["images"] == 0
+
+
+def test_the_cross_hair_reads_what_was_sampled(seen):
+    value = float(re.search(r"job, mean of 400 ms ([\d.]+) cores", seen["read"]).group(1))
+    assert value == pytest.approx(seen["middle"], rel=0.01, abs=0.002)
+    assert seen["shared"] == sum(1 for p in seen["plots"] if p["series"])
+
+
+def test_a_closer_look(seen):
+    drawn = sum(1 for p in seen["plots"] if p["series"])
+    assert seen["zoomed"] == drawn and seen["unzoomed"] == 0
+    shift, scale = map(float, re.search(r"translate\((\S+) 0\) scale\((\S+) 1\)",
+                                        seen["transform"]).groups())
+    assert scale == pytest.approx(4, rel=0.05) and shift < 0
+    assert len(seen["ticks"]) >= 3
+    first, second = (float(re.match(r"at ([\d.]+) s", seen[k]).group(1)) for k in ("read", "closer"))
+    assert second > first  # the middle of the plot is a later moment now
+
+
+def test_tables_are_sorted_and_filtered(seen):
+    assert seen["rows"] >= 10 and seen["byCpu"] == sorted(seen["byCpu"], reverse=True)
+    assert max(seen["byCpu"]) > 1.4  # the process that burnt CPU time
+    assert seen["filtered"] == 0
+
+
+def test_figures_are_those_of_show(exe, recorded):
+    page = recorded.with_suffix(".html").read_text()
+    spans = json.loads(subprocess.run([exe, "show", str(recorded), "--json"], capture_output=True,
+                                      text=True, check=True).stdout)["spans"]
+    burn = next(s for s in spans if s["name"] == "burn")
+    hold = next(s for s in spans if s["name"] == "hold")
+    assert burn["cpu_s"] > 1.4 and hold["rss_peak_bytes"] > 60e6
+    table = page[page.index('id="stages"'):page.index('id="stage-times"')]
+    assert f'data-v="{burn["cpu_s"]:.6g}'[:12] in table
+    assert f'data-v="{hold["mem_peak_bytes"]:.0f}"' in table
+
+
+def test_the_environment_and_arguments_stay_out(exe, recorded, tmp_path):
+    page = tmp_path / "quiet.html"
+    report(exe, recorded, "-o", page, "--no-args")
+    text = page.read_text()
+    assert "bytearray" not in text and "process_time" not in text
+    assert "bytearray" in recorded.with_suffix(".html").read_text()
+    assert "TACHOGRAPH_SOCKET" not in text and os.environ["HOME"] not in text
+
+
+def test_the_notebook_runs_again(exe, recorded):
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    file = recorded.with_suffix(".ipynb")
+    report(exe, recorded, "-o", file)
+    book = nbformat.read(file, as_version=4)
+    nbformat.validate(book)
+    code = [cell for cell in book.cells if cell.cell_type == "code"]
+    assert code[0].source == 'import tachograph\n\nrun = tachograph.open("job.tacho")'
+    assert all(cell.outputs for cell in code[1:])  # filled in before it is run
+    before = [kinds(cell) for cell in code]
+    assert any("image/png" in k for k in before)
+    nbclient.NotebookClient(book, timeout=120, kernel_name="python3",
+                            resources={"metadata": {"path": str(file.parent)}}).execute()
+    for cell, was in zip(code, before):
+        assert not any(o.output_type == "error" for o in cell.outputs)
+        assert ("image/png" in was) == ("image/png" in kinds(cell)), cell.source
+    assert "<img" not in "".join(c.source for c in book.cells if c.cell_type == "markdown").replace("\\<", "")
+
+
+def kinds(cell):
+    return {kind for output in cell.outputs for kind in output.get("data", {})}
+
+
+def test_several_recordings(exe, recorded, tmp_path):
+    page = tmp_path / "two.html"
+    report(exe, recorded, recorded, "-o", page)
+    text = page.read_text()
+    ids = re.findall(r'<h\d id="([^"]*)"', text)
+    assert len(ids) == len(set(ids)) and "recordings" in ids
+    assert text.count(">What ran where</h3>") == 2
+
+
+@pytest.mark.parametrize("args, sentence", [
+    (["-o", "x.pdf"], "A report is a page or a notebook: say -o with a name that ends in .html or .ipynb"),
+    (["--smooth", "soon"], '--smooth is a number of seconds from 0 (none) to 86400, not "soon"'),
+    (["no-such.tacho"], "no-such.tacho: No such file or directory"),
+])
+def test_bad_input(exe, place, tmp_path, args, sentence):
+    done = subprocess.run([exe, "report", *args], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode in (1, 2) and done.stderr == f"tachograph: {sentence}\n"
+    assert done.stdout == "" and not list(tmp_path.iterdir())
+
+
+def test_over_ssh_no_browser_is_opened(exe, recorded, tmp_path):
+    stub = tmp_path / "xdg-open"
+    stub.write_text('#!/bin/sh\necho "$1" > "$OPENED"\n')
+    stub.chmod(0o755)
+    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "OPENED": str(tmp_path / "opened")}
+    page = tmp_path / "x.html"
+
+    def run(**more):
+        return subprocess.run([exe, "report", str(recorded), "-o", str(page), "--open"], text=True,
+                              env={**{k: v for k, v in env.items() if not k.startswith("SSH_")}, **more},
+                              capture_output=True, timeout=60)
+    done = run(DISPLAY=":9", SSH_CONNECTION="1 2 3 4")
+    assert done.returncode == 0 and "over ssh" in done.stderr
+    assert not (tmp_path / "opened").exists()
+    done = run(DISPLAY=":9")
+    assert (done.returncode, done.stderr) == (0, "")
+    for _ in range(100):
+        if (tmp_path / "opened").exists() and (tmp_path / "opened").read_text():
+            break
+        subprocess.run(["sleep", "0.1"], check=True)
+    assert (tmp_path / "opened").read_text() == f"{page}\n"
