@@ -254,7 +254,7 @@ int tg_iostat_column(const char *name, size_t len, double *factor)
 	for (size_t i = 0; i < TG_ARRAY_SIZE(names); i++)
 		if (tg_scan_is(name, name + len, names[i].name)) {
 			*factor = names[i].factor;
-			return names[i].column;
+			return (int)names[i].column;
 		}
 	return -1;
 }

@@ -229,7 +229,7 @@ static bool take_row(struct smi *s, const char *line)
 	if (!s->n_heads || !scan_fields(s, line, &f))
 		return false;
 	if (!f.index[0])
-		copy_field(f.index, "0", "0" + 1);
+		snprintf(f.index, sizeof(f.index), "0");
 	if (!tg_scan_number(f.index, &index))
 		index = -1;
 	at = tg_readings_item(s->grid, f.index);

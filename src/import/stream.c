@@ -249,8 +249,10 @@ void tg_stream_tick(struct tg_stream *s, int64_t from_ns)
 
 	tg_walk_next(&s->walk);
 	tick = &s->grid->tick[s->walk.tick];
-	if (tick->utc_ns <= from_ns)
+	if (tick->utc_ns <= from_ns) {
+		s->before_ns = from_ns; /* of the next interval, what lies behind counts */
 		return;
+	}
 	choose_items(s);
 	if (!s->block)
 		return;

@@ -186,7 +186,7 @@ static int numbers_of(const char *p, double *v, int max)
 			p++;
 			continue;
 		}
-		if (tg_scan_suffix(*q) && (q[1] == ' ' || q[1] == ',' || !q[1]))
+		if (tg_scan_suffix(*q) > 0 && (q[1] == ' ' || q[1] == ',' || !q[1]))
 			v[n] *= tg_scan_suffix(*q) / 1024; /* "3785984k total": in KiB */
 		n++;
 		p = q;
@@ -215,7 +215,7 @@ static void take_cpu(struct top *t, const char *line)
 /* What "KiB", "MiB" … at the beginning of a line stands for, or "k" of old versions; 0: none. */
 static double unit_of(const char *line)
 {
-	if (tg_scan_suffix(line[0]) && line[1] == 'i' && line[2] == 'B' && line[3] == ' ')
+	if (tg_scan_suffix(line[0]) > 0 && line[1] == 'i' && line[2] == 'B' && line[3] == ' ')
 		return tg_scan_suffix(line[0]);
 	return tg_scan_starts(line, "Mem:") || tg_scan_starts(line, "Swap:") ? 1024 : 0;
 }
