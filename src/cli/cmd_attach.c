@@ -2,12 +2,14 @@
 /* `tachograph attach`: record what runs already. */
 #include "cli/cli.h"
 #include "cli/front.h"
+#include "cli/results.h"
 #include "command/run.h"
 
 #include "base/mem.h"
 
 static const char help[] =
-	"usage: tachograph attach PID [-o F] [-i SECONDS] [-q] [--no-args]\n"
+	"usage: tachograph attach PID [-o F] [-i SECONDS] [-q] [--report F]… [--csv DIR] "
+	"[--no-args]\n"
 	"\n"
 	"Records a process that runs already, with all that it has started and starts, until it "
 	"ends or\n"
@@ -18,6 +20,8 @@ static const char help[] =
 	"                      working folder\n"
 	"  -i, --interval S    seconds between samples, 0.001 to 3600; else 0.1\n"
 	"  -q, --quiet         no line of progress and no summary\n"
+	"      --report F      write a report there at the end, .html or .ipynb; may be repeated\n"
+	"      --csv DIR       write samples, spans, processes and events there at the end\n"
 	"      --no-args       record no command lines\n";
 
 static bool take_pid(const char *text, pid_t *pid)
@@ -34,10 +38,13 @@ static bool take_pid(const char *text, pid_t *pid)
 int tg_cmd_attach(int argc, char **argv)
 {
 	struct tg_cli_front g = { .quiet = false };
+	struct tg_results results = { .csv = NULL };
 	const struct tg_option option[] = {
 		{ "output", 'o', &g.o.output, NULL },
 		{ "interval", 'i', &g.interval, NULL },
 		{ "quiet", 'q', NULL, &g.quiet },
+		{ "report", 0, .many = &results.report },
+		{ "csv", 0, &results.csv, NULL },
 		{ "no-args", 0, NULL, &g.o.no_args },
 		{ "help", 'h', NULL, &g.wants_help },
 	};
@@ -55,11 +62,13 @@ int tg_cmd_attach(int argc, char **argv)
 	}
 	if (argc != 2 || !take_pid(argv[1], &pid))
 		return tg_cli_fail(TG_EXIT_USAGE, "attach needs the number of one process");
-	if (tg_cli_settle(&g, "attach"))
+	if (tg_cli_settle(&g, "attach") || tg_results_settle(&results, "attach"))
 		return TG_EXIT_USAGE;
 	r = tg_front_attach(&g.o, pid, &result, &err);
 	if (r == 0 && !g.quiet && result.file.len)
 		tg_cli_summarize(result.file.data);
+	if (r == 0)
+		tg_results_write(&results, &result, !g.quiet);
 	r = r < 0             ? tg_cli_fail(TG_EXIT_FAILED, "%s", err.text)
 	    : result.file.len ? TG_EXIT_OK
 			      : TG_EXIT_FAILED;

@@ -9,9 +9,9 @@
 #include "base/mem.h"
 
 static const char help[] =
-	"usage: tachograph record [-o F] [-i SECONDS] [-q] [--csv DIR] [--request R] [--wait] "
-	"[--no-args] [--] "
-	"COMMAND …\n"
+	"usage: tachograph record [-o F] [-i SECONDS] [-q] [--report F]… [--csv DIR] [--request "
+	"R]\n"
+	"                         [--wait] [--no-args] [--] COMMAND …\n"
 	"\n"
 	"Runs a command and records what it does to the machine, with all that it starts.\n"
 	"\n"
@@ -20,6 +20,10 @@ static const char help[] =
 	"                      a batch job in it, in $TACHOGRAPH_DIR or the working folder\n"
 	"  -i, --interval S    seconds between samples, 0.001 to 3600; else 0.1\n"
 	"  -q, --quiet         no line of progress and no summary\n"
+	"      --report F      write the page or notebook of `tachograph report` there when it "
+	"has\n"
+	"                      ended, by the name's end: .html or .ipynb; may be repeated;\n"
+	"                      without it $TACHOGRAPH_REPORT\n"
 	"      --csv DIR       write samples, spans, processes and events there when it has "
 	"ended\n"
 	"      --request R     what was requested for it, as cpus=8,mem=16G,time=2h,gpus=1; else "
@@ -35,25 +39,15 @@ static const char help[] =
 	"that\n"
 	"one, unless -o says otherwise.\n";
 
-/* A span of another recording is no file to be read yet. */
-static void write_results(
-	struct tg_results *results, const struct tg_front_result *result, bool tells)
-{
-	if (!result->nested)
-		tg_results_write(results, result->file.len ? result->file.data : "", tells);
-	else if (results->csv)
-		tg_cli_fail(
-			0, "%s: not written, as this is a span of another recording", results->csv);
-}
-
 int tg_cmd_record(int argc, char **argv)
 {
 	struct tg_cli_front g = { .quiet = false };
-	struct tg_results results = { NULL };
+	struct tg_results results = { .csv = NULL };
 	const struct tg_option option[] = {
 		{ "output", 'o', &g.o.output, NULL },
 		{ "interval", 'i', &g.interval, NULL },
 		{ "quiet", 'q', NULL, &g.quiet },
+		{ "report", 0, .many = &results.report },
 		{ "csv", 0, &results.csv, NULL },
 		{ "request", 0, &g.o.request, NULL },
 		{ "wait", 0, NULL, &g.o.wait },
@@ -81,16 +75,15 @@ int tg_cmd_record(int argc, char **argv)
 	if (g.o.request &&
 		tg_job_request_parse(g.o.request, &(struct tg_job_request){ 0 }, &err) < 0)
 		return tg_cli_fail(TG_EXIT_OURS, "record: %s", err.text);
-	if (tg_cli_settle(&g, "record"))
+	if (tg_cli_settle(&g, "record") || tg_results_settle(&results, "record"))
 		return TG_EXIT_OURS;
 	g.o.argv = argv + rest;
-	tg_results_check(&results);
 	r = tg_front_run(&g.o, &result, &err);
 	if (r == 0 && !g.quiet && result.file.len && !result.nested)
 		tg_cli_summarize(result.file.data);
 	if (r == 0 && !g.quiet && result.left.len)
 		tg_cli_fail(0, "still running: %s", result.left.data);
 	if (r == 0)
-		write_results(&results, &result, !g.quiet);
+		tg_results_write(&results, &result, !g.quiet);
 	return tg_cli_end(r, &result, &err);
 }

@@ -62,17 +62,28 @@ static const struct tg_option *find(
 	return NULL;
 }
 
+static int take_one_of_many(struct tg_command *c, const struct tg_option *o, const char *value)
+{
+	if (o->many->n == TG_OPTION_VALUES_MAX) {
+		tg_err_set(&c->err, -EINVAL, "--%s can be given %d times", o->name,
+			TG_OPTION_VALUES_MAX);
+		return TG_WORD_USAGE;
+	}
+	o->many->value[o->many->n++] = value;
+	return TG_WORD_OK;
+}
+
 /* Take the option o, argv[*at] with `value` attached or NULL, and what it needs behind it. */
 static int take(struct tg_command *c, int argc, char **argv, const struct tg_option *o, char *value,
 	int *at)
 {
 	if (o->given)
 		*o->given = true;
-	if (!o->value && value) {
+	if (!o->value && !o->many && value) {
 		tg_err_set(&c->err, -EINVAL, "--%s takes no value", o->name);
 		return TG_WORD_USAGE;
 	}
-	if (!o->value)
+	if (!o->value && !o->many)
 		return TG_WORD_OK;
 	if (!value && *at + 1 < argc)
 		value = argv[++*at];
@@ -80,8 +91,9 @@ static int take(struct tg_command *c, int argc, char **argv, const struct tg_opt
 		tg_err_set(&c->err, -EINVAL, "%.40s needs a value", argv[*at]);
 		return TG_WORD_USAGE;
 	}
-	*o->value = value;
-	return TG_WORD_OK;
+	if (o->value)
+		*o->value = value;
+	return o->many ? take_one_of_many(c, o, value) : TG_WORD_OK;
 }
 
 int tg_options_first(struct tg_command *c, int argc, char **argv, const struct tg_option *option,

@@ -72,10 +72,14 @@ static void put_notebook(
 	tg_buf_release(&path);
 }
 
+bool tg_is_report_name(const char *name)
+{
+	return tg_ends_with(name, ".html") || tg_ends_with(name, ".ipynb");
+}
+
 static int check_output(struct tg_command *c, const char *output)
 {
-	if (!output || tg_ends_with(output, ".html") || tg_ends_with(output, ".ipynb") ||
-		!strcmp(output, "-"))
+	if (!output || tg_is_report_name(output) || !strcmp(output, "-"))
 		return TG_WORD_OK;
 	tg_err_set(&c->err, -EINVAL,
 		"A report is a page or a notebook: say -o with a name that ends in .html or "

@@ -20,6 +20,9 @@ int tg_run_verify(struct tg_command *c, int argc, char **argv);
 /* Set the sentence for a word that does not exist, with the nearest one. Returns TG_WORD_USAGE. */
 int tg_unknown_word(struct tg_command *c, const char *name);
 
+/* Whether `report` can write a file of this name: its end says what it is. */
+bool tg_is_report_name(const char *name);
+
 struct tg_chart;
 
 /* Show a chart as Vega-Lite, PNG and text. Returns TG_WORD_OK, or _FAILED with a sentence. */
@@ -32,6 +35,15 @@ struct tg_option {
 	char letter; /* -o; 0: none */
 	const char **value; /* where its argument goes; NULL: it takes none */
 	bool *given; /* or NULL */
+	struct tg_option_values *many; /* in place of `value`, when it may be given repeatedly */
+};
+
+enum { TG_OPTION_VALUES_MAX = 16 };
+
+/* In the order of the command line; borrowed from it. */
+struct tg_option_values {
+	const char *value[TG_OPTION_VALUES_MAX];
+	size_t n;
 };
 
 /*

@@ -378,42 +378,89 @@ def test_repeats(record, exe, tmp_path):
 CSV = {"samples.csv", "spans.csv", "processes.csv", "events.csv", "metrics.csv"}
 
 
+RESULTS = ["--report", "run.html", "--report", "run.ipynb", "--csv", "data"]
+SAID = ["  report in run.html", "  report in run.ipynb", "  CSV files in data"]
+
+
+def check_results(folder):
+    """They are there, whole, and of this run."""
+    page = (folder / "run.html").read_text()
+    assert page.startswith("<!DOCTYPE html>") and page.rstrip().endswith("</html>") and "<svg" in page
+    assert json.loads((folder / "run.ipynb").read_text())["nbformat"] == 4
+    assert {p.name for p in (folder / "data").iterdir()} == CSV
+    assert len((folder / "data" / "spans.csv").read_text().splitlines()) == 2
+    assert len((folder / "data" / "samples.csv").read_text().splitlines()) > 2
+
+
 @pytest.mark.parametrize("end, code", [("exit 0", 0), ("exit 3", 3), ("kill -TERM $$", -signal.SIGTERM)])
-def test_csv(record, tmp_path, end, code):
+def test_results(record, tmp_path, end, code):
     """Written when the command has ended, however it did."""
-    result = record("sh", "-c", f"sleep 0.2; {end}", options=["--csv", "data"])
-    assert result.returncode == code and result.stderr.splitlines()[-1] == "  CSV files in data"
-    assert {p.name for p in (tmp_path / "data").iterdir()} == CSV
-    assert len((tmp_path / "data" / "spans.csv").read_text().splitlines()) == 2
+    result = record("sh", "-c", f"sleep 0.2; {end}", options=RESULTS)
+    assert result.returncode == code and result.stderr.splitlines()[-3:] == SAID
+    check_results(tmp_path)
 
 
-def test_csv_when_interrupted(record, terminal, tmp_path):
-    line = shlex.join(record.argv("sh", "-c", "echo rea''dy; sleep 60", options=["--csv", "data"]))
+def test_results_when_interrupted(record, terminal, tmp_path):
+    line = shlex.join(record.argv("sh", "-c", "echo rea''dy; sleep 60", options=RESULTS))
     terminal.type(line + "\n")
     terminal.until("ready")
+    terminal.until(" core")
     terminal.type("\x03")
-    terminal.until("CSV files in data")
+    for said in SAID:
+        terminal.until(said)
     terminal.type("echo status $?\n")
     terminal.until("status 130")
-    assert {p.name for p in (tmp_path / "data").iterdir()} == CSV
+    check_results(tmp_path)
 
 
-@pytest.mark.parametrize("folder", ["missing/data", "/proc/data", "file", "file/data"])
-def test_csv_nowhere(record, tmp_path, folder):
-    """Said before, where that can be known, and after; and the work goes on."""
+@pytest.mark.parametrize("options", [["--csv", "missing/data"], ["--csv", "/proc/data"], ["--csv", "file"], ["--csv", "file/data"],
+                                     ["--report", "missing/x.html"], ["--report", "/proc/x.html"],
+                                     ["--report", "folder.html"], ["--report", "file/x.ipynb"]])
+def test_results_nowhere(record, tmp_path, options):
+    """Said before, where that can be known, and after; and the work goes on, the rest is written."""
     (tmp_path / "file").write_text("mine")
-    result = record("sh", "-c", "echo work >&2; exit 4", options=["-q", "--csv", folder])
+    (tmp_path / "folder.html").mkdir()
+    result = record("sh", "-c", "echo work >&2; exit 4", options=["-q", *options, "--report", "good.html"])
     before, after = result.stderr.split("work\n")
     assert result.returncode == 4 and after.count("\n") == 1
-    assert folder.startswith("/proc") or before.count("\n") == 1
+    assert options[1].startswith("/proc") or before.count("\n") == 1
     assert (tmp_path / "file").read_text() == "mine" and run_of(record)["status"] == "error"
+    assert (tmp_path / "good.html").exists()
 
 
-def test_csv_of_nothing(record, exe, tmp_path):
-    result = record("sh", "-c", "exit 4", options=["-o", "missing/x.tacho", "--csv", "data"], named=False)
-    assert result.returncode == 4 and "data: not written" in result.stderr and not (tmp_path / "data").exists()
-    result = record("sh", "-c", f"'{exe}' record --csv data sh -c 'exit 5'; echo $?")
-    assert result.stdout == "5\n" and "data: not written" in result.stderr
+def test_results_of_nothing(record, exe, tmp_path):
+    """One line of all that was asked for: nothing recorded, or a span of another recording."""
+    result = record("sh", "-c", "exit 4", options=["-o", "missing/x.tacho", *RESULTS], named=False)
+    assert result.returncode == 4 and "run.html, run.ipynb, data: not written" in result.stderr
+    assert not (tmp_path / "data").exists() and not (tmp_path / "run.html").exists()
+    result = record("sh", "-c", f"'{exe}' record {shlex.join(RESULTS)} sh -c 'exit 5'; echo $?", options=["-q"])
+    assert result.stdout == "5\n" and result.stderr.count("\n") == 1
+    assert "run.html, run.ipynb, data: not written, as this is a span" in result.stderr
+    assert not (tmp_path / "data").exists() and not (tmp_path / "run.html").exists()
+
+
+@pytest.mark.parametrize("name", ["x.txt", "html", ""])
+def test_report_that_is_none(record, name):
+    result = record("true", options=["--report", name])
+    assert result.returncode == 125 and result.stderr.count("\n") == 1 and not record.file.exists()
+
+
+def test_report_by_default(record, exe, tmp_path):
+    """From the environment, of the outermost recording and in silence; a word for kernels is no name."""
+    def run(value, *command, options=()):
+        return record(*command, options=["-q", *options], env={**os.environ, "TACHOGRAPH_REPORT": value})
+    result = run("mine.html", "sh", "-c", f"'{exe}' record sh -c 'ls mine.html'; exit 3")
+    assert result.returncode == 3 and (tmp_path / "mine.html").exists()
+    assert result.stderr.count("\n") == 1 and "No such file" in result.stderr
+    (tmp_path / "mine.html").unlink()
+    assert run("mine.html", "true", options=["--report", "other.html"]).stderr == ""
+    assert (tmp_path / "other.html").exists() and not (tmp_path / "mine.html").exists()
+    before = {p.name for p in tmp_path.iterdir()}
+    for word in ("line", "jumper", "none", ""):
+        assert run(word, "true").stderr == ""
+    result = run("page", "true")
+    assert result.returncode == 0 and "TACHOGRAPH_REPORT is ignored" in result.stderr and result.stderr.count("\n") == 1
+    assert {p.name for p in tmp_path.iterdir()} == before
 
 
 SLURM = {"SLURM_JOB_ID": "41", "SLURM_ARRAY_JOB_ID": "40", "SLURM_ARRAY_TASK_ID": "3", "SLURM_JOB_NAME": "align",
@@ -513,7 +560,7 @@ def test_attach(record, exe):
 @pytest.mark.parametrize("name", ["INT", "TERM"])
 def test_attach_ends_and_leaves_it_alone(record, exe, name):
     with subprocess.Popen(["sh", "-c", "read go; exit 6"], stdin=subprocess.PIPE) as process:
-        one = attach(exe, process.pid, record.file)
+        one = attach(exe, process.pid, record.file, *RESULTS, cwd=record.file.parent)
         wait_recorded(exe, record.file)
         one.send_signal(signal.Signals[f"SIG{name}"])
         one.communicate(timeout=LONG)
@@ -521,6 +568,7 @@ def test_attach_ends_and_leaves_it_alone(record, exe, name):
         process.communicate(b"\n", timeout=LONG)
         assert process.returncode == 6
     assert run_of(record)["wall_s"] > 0
+    check_results(record.file.parent)
 
 
 @pytest.mark.parametrize("arguments", [[], ["x"], ["-1"], ["0"], ["1", "2"]])
