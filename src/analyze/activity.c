@@ -12,6 +12,7 @@
 
 #define COMMANDS_MAX 1024 /* with bins of their own while they are counted */
 #define CROWDS_MAX   4096
+#define NONE         SIZE_MAX
 
 /* What was read of a process last. */
 struct last {
@@ -29,6 +30,7 @@ struct command {
 struct pass {
 	struct tg_recording *r;
 	struct tg_activity *out;
+	enum tg_activity_by by;
 	int64_t from_ns, to_ns;
 	struct command *command;
 	size_t n_commands, cap_commands;
@@ -117,27 +119,51 @@ static size_t command_of(struct pass *p, const char *name)
 	return p->n_commands == COMMANDS_MAX ? add_command(p, "others") : p->n_commands - 1;
 }
 
+/* The place of its command; NONE: it is none of those that are asked for. */
+static size_t command_of_life(struct pass *p, const struct tg_life *life, bool roles)
+{
+	struct tg_buf name = TG_BUF_INIT;
+	size_t at;
+
+	if (roles && !life->role)
+		return NONE;
+	tg_buf_adds(&name, roles ? life->role : life->comm ? life->comm : "?");
+	if (p->by == TG_BY_PROCESS)
+		tg_buf_addf(&name, " %lld", (long long)life->pid);
+	at = command_of(p, name.data);
+	p->command[at].use.n++;
+	tg_buf_release(&name);
+	return at;
+}
+
 static void start(struct pass *p)
 {
+	bool roles = false;
+
+	for (size_t i = 0; i < p->r->n_lives && p->by == TG_BY_PROCESS; i++)
+		roles |= p->r->life[i].role != NULL;
 	for (size_t i = 0; i < p->r->n_lives; i++) {
 		const struct tg_life *life = &p->r->life[i];
 		const struct tg_span_session *s = tg_recording_session(p->r, life->session);
-		struct last *l = &p->last[i];
 
-		*l = (struct last){ .command = command_of(p, life->comm ? life->comm : "?"),
+		p->last[i] = (struct last){ .command = command_of_life(p, life, roles),
 			.cpu_ns = TG_MISSING,
 			.rss_bytes = TG_MISSING,
 			.read_bytes = TG_MISSING,
 			.write_bytes = TG_MISSING,
 			.born = s && life->birth_ns > s->first_ns };
-		p->command[l->command].use.n++;
 	}
 }
 
 /* The memory of a command changes now by so much. */
-static void add_memory(struct pass *p, struct command *c, int64_t utc_ns, double bytes)
+static void add_memory(struct pass *p, size_t command, int64_t utc_ns, double bytes)
 {
-	double s = (double)(utc_ns - c->since_ns) / 1e9;
+	struct command *c = command == NONE ? NULL : &p->command[command];
+	double s;
+
+	if (!c)
+		return;
+	s = (double)(utc_ns - c->since_ns) / 1e9;
 
 	if (utc_ns > c->since_ns) {
 		spread(p, c->use.rss, c->since_ns, utc_ns, c->rss_now * s, c->rss_now);
@@ -159,8 +185,8 @@ static void bury(struct pass *p, int64_t until_ns)
 		if (life->death_ns > until_ns)
 			return;
 		if (l->rss_bytes != TG_MISSING)
-			add_memory(p, &p->command[l->command],
-				tg_session_utc(p->session, life->death_ns), -(double)l->rss_bytes);
+			add_memory(p, l->command, tg_session_utc(p->session, life->death_ns),
+				-(double)l->rss_bytes);
 		l->rss_bytes = TG_MISSING;
 	}
 }
@@ -181,16 +207,17 @@ static void add_to(double *sum, double v)
 static void take_cpu(
 	struct pass *p, struct last *l, struct tg_use *use, int64_t birth_utc_ns, int64_t value)
 {
-	struct command *c = &p->command[l->command];
 	double s = rise(l, l->cpu_ns, value) / 1e9;
 	int64_t from = l->cpu_ns == TG_MISSING ? birth_utc_ns : p->before_utc_ns;
 	double length = (double)(p->t_utc_ns - from) / 1e9;
 
 	l->cpu_ns = value;
 	add_to(&use->cpu_s, s);
-	c->use.cpu_s += s;
+	if (l->command == NONE)
+		return;
+	p->command[l->command].use.cpu_s += s;
 	if (length > 0)
-		spread(p, c->use.cores, from, p->t_utc_ns, s, s / length);
+		spread(p, p->command[l->command].use.cores, from, p->t_utc_ns, s, s / length);
 }
 
 static int each_cell(void *ctx, const struct tg_process_cell *cell)
@@ -216,7 +243,7 @@ static int each_cell(void *ctx, const struct tg_process_cell *cell)
 		break;
 	case TG_PROCESS_RSS_BYTES:
 		use->rss_peak_bytes = fmax(use->rss_peak_bytes, (double)cell->value);
-		add_memory(p, &p->command[l->command], p->t_utc_ns,
+		add_memory(p, l->command, p->t_utc_ns,
 			(double)cell->value -
 				(l->rss_bytes == TG_MISSING ? 0 : (double)l->rss_bytes));
 		l->rss_bytes = cell->value;
@@ -262,7 +289,7 @@ static int pass_session(struct pass *p, const struct tg_span_session *s)
 	/* nothing of one session is known in the next */
 	bury(p, s->last_ns);
 	for (size_t i = 0; i < p->n_commands; i++) {
-		add_memory(p, &p->command[i], tg_session_utc(s, s->last_ns), 0);
+		add_memory(p, i, tg_session_utc(s, s->last_ns), 0);
 		p->command[i].rss_now = 0;
 	}
 	return TG_MIN(rc, 0);
@@ -282,15 +309,22 @@ static void take_deaths(struct pass *p)
 	}
 }
 
+static int by_memory(const void *a, const void *b)
+{
+	const struct command *x = a, *y = b;
+
+	return x->use.rss_peak_bytes < y->use.rss_peak_bytes   ? 1
+	       : x->use.rss_peak_bytes > y->use.rss_peak_bytes ? -1
+							       : 0;
+}
+
 static int by_weight(const void *a, const void *b)
 {
 	const struct command *x = a, *y = b;
 
 	if (x->use.cpu_s != y->use.cpu_s)
 		return x->use.cpu_s < y->use.cpu_s ? 1 : -1;
-	return x->use.rss_peak_bytes < y->use.rss_peak_bytes   ? 1
-	       : x->use.rss_peak_bytes > y->use.rss_peak_bytes ? -1
-							       : 0;
+	return by_memory(a, b);
 }
 
 static void join(struct tg_command_use *to, const struct tg_command_use *from, size_t n_bins)
@@ -326,7 +360,8 @@ static void hand_over(struct pass *p, size_t most)
 	struct tg_activity *out = p->out;
 
 	if (p->n_commands)
-		qsort(p->command, p->n_commands, sizeof(*p->command), by_weight);
+		qsort(p->command, p->n_commands, sizeof(*p->command),
+			p->by == TG_BY_PROCESS ? by_memory : by_weight);
 	out->command = tg_xcalloc(most + 2, sizeof(*out->command));
 	for (size_t i = 0; i < p->n_commands; i++) {
 		struct tg_command_use *use = &p->command[i].use;
@@ -394,9 +429,9 @@ static int crowd_by_cpu(const void *a, const void *b)
 }
 
 int tg_activity_of(struct tg_recording *r, int64_t from_ns, int64_t to_ns, size_t n_bins,
-	size_t most, struct tg_activity *out)
+	size_t most, enum tg_activity_by by, struct tg_activity *out)
 {
-	struct pass p = { .r = r, .out = out, .from_ns = from_ns, .to_ns = to_ns };
+	struct pass p = { .r = r, .out = out, .by = by, .from_ns = from_ns, .to_ns = to_ns };
 	int rc = 0;
 
 	*out = (struct tg_activity){ .n_bins = to_ns > from_ns ? n_bins : 0 };

@@ -40,13 +40,17 @@ struct tg_activity {
 	size_t n_crowds;
 };
 
+enum tg_activity_by { TG_BY_COMMAND, TG_BY_PROCESS };
+
 /*
  * Fill *out, which the caller releases in any case, for [from_ns, to_ns] (UTC), with `n_bins` bins
- * of each of the `most` commands that used most CPU time or memory, the rest together as one more.
- * 0 or -errno of reading.
+ * of each of the `most` commands that used most CPU time or memory, the rest together as one more;
+ * by process: each is one, "name 4711", and those with most memory come first; where some have a
+ * role, as in imported logs, only these, "role 4711". 0 or -errno of
+ * reading.
  */
 int tg_activity_of(struct tg_recording *r, int64_t from_ns, int64_t to_ns, size_t n_bins,
-	size_t most, struct tg_activity *out);
+	size_t most, enum tg_activity_by by, struct tg_activity *out);
 void tg_activity_release(struct tg_activity *a);
 
 #endif

@@ -178,6 +178,8 @@ static bool on_birth(struct load *l, struct tg_span_session *s, const struct tg_
 	if (life) {
 		free(life->comm);
 		free(life->args);
+		free(life->role);
+		life->role = dup_str(tg_json_get(v, "role"));
 		life->comm = dup_str(tg_json_get(v, "comm"));
 		life->args = dup_str(tg_json_get(v, "args"));
 		return true;
@@ -193,6 +195,7 @@ static bool on_birth(struct load *l, struct tg_span_session *s, const struct tg_
 		.cpu_ns = TG_MISSING,
 		.comm = dup_str(tg_json_get(v, "comm")),
 		.args = dup_str(tg_json_get(v, "args")),
+		.role = dup_str(tg_json_get(v, "role")),
 	};
 	tg_map_put(&r->life_at, (uint64_t)s->number << 32 | (uint64_t)entity, r->n_lives++);
 	return true;
@@ -556,6 +559,7 @@ void tg_recording_close(struct tg_recording *r)
 	for (size_t i = 0; i < r->n_lives; i++) {
 		free(r->life[i].comm);
 		free(r->life[i].args);
+		free(r->life[i].role);
 	}
 	for (size_t i = 0; i < r->n_spans; i++)
 		tg_span_release(&r->span[i]);

@@ -57,6 +57,7 @@ struct tg_life {
 	int64_t birth_ns, death_ns; /* monotonic, in this order; INT64_MAX: alive at the end */
 	int64_t cpu_ns; /* in all, told at its death; TG_MISSING: unknown */
 	char *comm, *args; /* NULL: unknown */
+	char *role; /* what an import took it for; NULL: nothing */
 };
 
 struct tg_span {

@@ -100,3 +100,15 @@ size_t tg_list_folder(struct tg_command *c, const char *name, char ***file)
 	tg_buf_release(&more);
 	return n;
 }
+
+bool tg_is_folder(struct tg_command *c, const char *name)
+{
+	struct tg_buf path = TG_BUF_INIT;
+	struct stat st;
+	bool yes;
+
+	tg_resolve(c, name, &path);
+	yes = name[0] && stat(path.data, &st) == 0 && S_ISDIR(st.st_mode);
+	tg_buf_release(&path);
+	return yes;
+}

@@ -2,6 +2,7 @@
 /* `report`: the whole story of a recording, or of several, in one file. */
 #include <errno.h>
 
+#include "command/logs.h"
 #include "command/run.h"
 #include "report/report.h"
 
@@ -112,9 +113,77 @@ static int write_report(
 	return rc;
 }
 
+/* The recordings that are reported. */
+struct set {
+	struct tg_recording *r[FILES_MAX];
+	size_t n;
+};
+
+static int add_recording(struct tg_command *c, const char *name, struct set *set)
+{
+	int rc;
+
+	if (set->n == FILES_MAX) {
+		tg_err_set(&c->err, -E2BIG, "A report is of %d recordings at most", FILES_MAX);
+		return TG_WORD_FAILED;
+	}
+	rc = tg_open(c, name, &set->r[set->n]);
+	set->n += rc == TG_WORD_OK;
+	return rc;
+}
+
+/* Logs that other tools took. A notebook needs them as a recording beside it. */
+static int add_logs(struct tg_command *c, const char *name, const struct given *g, struct set *set)
+{
+	char *keep = NULL;
+	int rc;
+
+	if (set->n == FILES_MAX)
+		return add_recording(c, name, set);
+	if (g->output && tg_ends_with(g->output, ".ipynb")) {
+		struct tg_buf path = TG_BUF_INIT;
+
+		tg_buf_add(&path, g->output, strlen(g->output) - strlen(".ipynb"));
+		if (set->n)
+			tg_buf_addf(&path, "-%zu", set->n + 1);
+		tg_buf_adds(&path, ".tacho");
+		keep = tg_buf_detach(&path);
+	}
+	rc = tg_open_logs(c, name, keep, &set->r[set->n]);
+	set->n += rc == TG_WORD_OK;
+	free(keep);
+	return rc;
+}
+
+static int add_file(struct tg_command *c, const char *name, const struct given *g, struct set *set)
+{
+	return tg_is_recording(name) ? add_recording(c, name, set) : add_logs(c, name, g, set);
+}
+
+/* The recordings in a folder, or where it has none, what logs it has. */
+static int add_folder(
+	struct tg_command *c, const char *name, const struct given *g, struct set *set)
+{
+	char **file = NULL;
+	size_t n = tg_list_folder(c, name, &file);
+	int rc = TG_WORD_OK;
+
+	if (!n) {
+		c->err.text[0] = '\0';
+		return add_logs(c, name, g, set);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (rc == TG_WORD_OK)
+			rc = add_recording(c, file[i], set);
+		free(file[i]);
+	}
+	free(file);
+	return rc;
+}
+
 int tg_run_report(struct tg_command *c, int argc, char **argv)
 {
-	struct tg_recording *r[FILES_MAX] = { NULL };
+	struct set set = { .n = 0 };
 	struct given g = { .open = false };
 	const char *smooth = NULL;
 	const struct tg_option option[] = {
@@ -124,7 +193,6 @@ int tg_run_report(struct tg_command *c, int argc, char **argv)
 		{ "no-code", 0, NULL, &g.o.no_code },
 		{ "no-args", 0, NULL, &g.o.no_args },
 	};
-	size_t n = 0;
 	int rc;
 
 	if (tg_options(c, &argc, argv, option, TG_ARRAY_SIZE(option)) != TG_WORD_OK)
@@ -132,15 +200,18 @@ int tg_run_report(struct tg_command *c, int argc, char **argv)
 	rc = check_output(c, g.output);
 	if (rc == TG_WORD_OK)
 		rc = tg_take_smooth(c, smooth, &g.o.smooth_s);
-	for (int i = 1; (i < argc || i == 1) && n < FILES_MAX && rc == TG_WORD_OK; i++) {
-		rc = tg_open(c, i < argc ? argv[i] : NULL, &r[n]);
-		n += rc == TG_WORD_OK;
+	if (rc == TG_WORD_OK && argc < 2) {
+		rc = tg_open(c, NULL, &set.r[0]);
+		set.n = rc == TG_WORD_OK;
 	}
+	for (int i = 1; i < argc && rc == TG_WORD_OK; i++)
+		rc = tg_is_folder(c, argv[i]) ? add_folder(c, argv[i], &g, &set)
+					      : add_file(c, argv[i], &g, &set);
 	if (rc == TG_WORD_OK)
-		rc = write_report(c, r, n, &g);
-	for (size_t i = 0; i < n; i++) {
-		tg_tell_damage(c, r[i]);
-		tg_recording_close(r[i]);
+		rc = write_report(c, set.r, set.n, &g);
+	for (size_t i = 0; i < set.n; i++) {
+		tg_tell_damage(c, set.r[i]);
+		tg_recording_close(set.r[i]);
 	}
 	return rc;
 }

@@ -71,6 +71,8 @@ int tg_take_smooth(struct tg_command *c, const char *text, double *s);
 
 /* ---- recordings ---- */
 
+bool tg_is_folder(struct tg_command *c, const char *name);
+
 /* Whether a name ends as those of recordings do. */
 bool tg_is_recording(const char *name);
 

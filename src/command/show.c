@@ -2,7 +2,6 @@
 /* `show`: a line a span; a line a file where there are several; or all of it as JSON. */
 #include <errno.h>
 #include <math.h>
-#include <sys/stat.h>
 
 #include "analyze/moments.h"
 #include "analyze/series.h"
@@ -356,18 +355,6 @@ static int add_file(
 	return rc;
 }
 
-static bool is_folder(struct tg_command *c, const char *name)
-{
-	struct tg_buf path = TG_BUF_INIT;
-	struct stat st;
-	bool yes;
-
-	tg_resolve(c, name, &path);
-	yes = name[0] && stat(path.data, &st) == 0 && S_ISDIR(st.st_mode);
-	tg_buf_release(&path);
-	return yes;
-}
-
 static int show_files(struct tg_command *c, int n, char **name)
 {
 	const char *file_head[CELLS];
@@ -381,7 +368,7 @@ static int show_files(struct tg_command *c, int n, char **name)
 		char **file = NULL;
 		size_t n_files;
 
-		if (!is_folder(c, name[i])) {
+		if (!tg_is_folder(c, name[i])) {
 			if (add_file(c, name[i], &g, &repeats) != TG_WORD_OK)
 				result = TG_WORD_FAILED;
 			continue;
@@ -417,7 +404,7 @@ int tg_run_show(struct tg_command *c, int argc, char **argv)
 
 	if (tg_options(c, &argc, argv, option, TG_ARRAY_SIZE(option)) != TG_WORD_OK)
 		return TG_WORD_USAGE;
-	if (argc > 2 || (argc == 2 && is_folder(c, argv[1]))) {
+	if (argc > 2 || (argc == 2 && tg_is_folder(c, argv[1]))) {
 		if (!json && !selection)
 			return show_files(c, argc - 1, argv + 1);
 		tg_err_set(&c->err, -EINVAL, "--span and --json want one recording");

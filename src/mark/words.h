@@ -56,12 +56,13 @@ const struct tg_word *tg_word_find(const char *name, enum tg_where where);
  * where a line may end.
  */
 #define TG_PANEL_LINES(sep, fold)                                                                  \
-	"cpu" sep "cpu-kinds" sep "core-map" sep "cpu-raw" sep "run-queue" sep "faults" sep        \
-	"processes" fold "memory" sep "address-space" sep "memory-kinds" sep "io-bytes" sep        \
-	"io-ops" fold "disks" sep "disk-busy" sep "disk-ops" sep "nfs" sep "nfs-ops" sep           \
-	"nfs-pages" sep "nfs-rtt" sep "lustre" sep "net" sep "infiniband" fold "gpu" sep           \
-	"gpu-total" sep "gpu-memory-busy" sep "gpu-memory" sep "gpu-memory-total" fold             \
-	"gpu-temperature" sep "power" sep "pressure" fold "node-cpu" sep "node-memory" sep "all"
+	"cpu" sep "cpu-roles" sep "cpu-kinds" sep "core-map" sep "cpu-raw" sep "run-queue" sep     \
+	"faults" sep "processes" fold "memory" sep "memory-roles" sep "address-space" sep          \
+	"memory-kinds" sep "io-bytes" sep "io-ops" fold "disks" sep "blocks" sep "disk-busy" sep   \
+	"disk-ops" sep "nfs" sep "nfs-ops" sep "nfs-pages" sep "nfs-rtt" sep "lustre" sep          \
+	"net" sep "infiniband" fold "gpu" sep "gpu-total" sep "gpu-memory-busy" sep                \
+	"gpu-memory" sep "gpu-memory-total" fold "gpu-temperature" sep "power" sep "pressure" fold \
+	"node-cpu" sep "node-memory" sep "all"
 #define TG_PANEL_NAMES(sep) TG_PANEL_LINES(sep, sep)
 
 /* What something in capitals in a usage may be: "a|b|c="; NULL: not known here. */

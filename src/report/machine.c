@@ -68,6 +68,29 @@ static void put_end(const struct tg_told *t, struct tg_sheet *sheet, struct tg_b
 	row(sheet, "ended", b);
 }
 
+/* "top · procps 4.0.2 · 47 samples · 3 lines skipped", of logs that other tools took. */
+static void put_logs(const struct tg_json *m, struct tg_sheet *sheet, struct tg_buf *b)
+{
+	const struct tg_json *logs = tg_json_get(m, "logs");
+
+	for (size_t i = 0; i < tg_json_len(logs); i++) {
+		const struct tg_json *log = tg_json_at(logs, i);
+		int64_t skipped = tg_json_int(tg_json_get(log, "skipped"), 0);
+		struct tg_buf name = TG_BUF_INIT;
+
+		put_str(tg_json_get(log, "tool"), "", b);
+		put_str(tg_json_get(log, "version"), " · ", b);
+		tg_buf_addf(b, " · %lld samples",
+			(long long)tg_json_int(tg_json_get(log, "samples"), 0));
+		if (skipped)
+			tg_buf_addf(b, " · %lld %s skipped", (long long)skipped,
+				skipped == 1 ? "line" : "lines");
+		tg_plain(&name, tg_json_str(tg_json_get(log, "name"), "log"), 120);
+		row(sheet, name.data, b);
+		tg_buf_release(&name);
+	}
+}
+
 static void put_machine(const struct tg_told *t, struct tg_sheet *sheet, struct tg_buf *b)
 {
 	struct tg_json *m =
@@ -90,6 +113,7 @@ static void put_machine(const struct tg_told *t, struct tg_sheet *sheet, struct 
 	row(sheet, "Linux", b);
 	put_str(tg_json_get(m, "cgroup"), "", b);
 	row(sheet, "control group", b);
+	put_logs(m, sheet, b);
 	tg_json_free(m);
 }
 

@@ -62,6 +62,8 @@ static const struct plan plans[] = {
 			{ "tree.cpu_unattributed_ns", "unattributed", TG_HUE_WRITE, DASH,
 				.when = WHEN_SOME },
 			{ "node.cpu_busy_ns", "machine", TG_HUE_OTHER, PALE, true } } },
+	{ "cpu-roles", "CPU by role · cores", AS_CORES, true, false,
+		{ { "role.cpu_ns", NULL, TG_HUE_CPU, 0, .when = WHEN_SOME } } },
 	{ "cpu-kinds", "CPU of the machine, by kind · cores", AS_CORES, false, false,
 		{ { "node.cpu_user_ns", "programs", TG_HUE_CPU, 0, false },
 			{ "node.cpu_system_ns", "kernel", TG_HUE_GPU, 0, false },
@@ -83,6 +85,8 @@ static const struct plan plans[] = {
 		{ { "tree.rss_bytes", "RSS", TG_HUE_MEMORY, AREA, false },
 			{ "tree.pss_bytes", "PSS", TG_HUE_MEMORY, DASH, false, 0, WHEN_SHARED },
 			{ "node.mem_used_bytes", "machine", TG_HUE_OTHER, PALE, true } } },
+	{ "memory-roles", "Memory by role", AS_BYTES, true, false,
+		{ { "role.rss_bytes", NULL, TG_HUE_MEMORY, 0, false, 0, WHEN_SOME } } },
 	{ "address-space", "Address space, which is no memory", AS_BYTES, false, false,
 		{ { "tree.vms_bytes", "virtual", TG_HUE_WRITE, 0, false } } },
 	{ "memory-kinds", "Memory by kind", AS_BYTES, false, false,
@@ -102,6 +106,9 @@ static const struct plan plans[] = {
 		{ { "tree.read_ops", "read", TG_HUE_READ, 0, false },
 			{ "tree.write_ops", "write", TG_HUE_WRITE, DASH, false } },
 		"calls/s" },
+	{ "blocks", "Blocks of the machine", AS_BYTES_PER_S, false, false,
+		{ { "vmstat.block_in_bytes", "in", TG_HUE_READ, 0, false },
+			{ "vmstat.block_out_bytes", "out", TG_HUE_WRITE, 0, false } } },
 	{ "disk-busy", "Disks of the machine have something to do", AS_IS, true, false,
 		{ { "disk.busy_ns", NULL, TG_HUE_READ, 0, false, 1e-7, WHEN_SOME } }, "%" },
 	{ "disk-ops", "Disks of the machine, operations", AS_IS, true, false,
@@ -181,6 +188,7 @@ static const struct plan plans[] = {
 	{ "node-memory", "Memory of the machine", AS_BYTES, false, false,
 		{ { "node.mem_used_bytes", "in use", TG_HUE_MEMORY, AREA, false },
 			{ "node.mem_cache_bytes", "file cache", TG_HUE_READ, 0, false },
+			{ "top.mem_cache_bytes", "buffers and cache", TG_HUE_READ, 0, false },
 			{ "node.swap_used_bytes", "swap", TG_HUE_WRITE, DASH, false, 0,
 				WHEN_SOME } } },
 };
@@ -372,7 +380,7 @@ static void add_average(const struct tg_panels *w, struct tg_panel *panel, const
 	struct tg_series *raw = &panel->series[panel->n_series - 1], *s, swap;
 	struct tg_buf name = TG_BUF_INIT;
 
-	if (window_s <= 0 || line->per || (double)(w->to_ns - w->from_ns) / 1e9 < 2 * window_s ||
+	if (window_s <= 0 || line->per || (double)(w->to_ns - w->from_ns) / 1e9 < window_s ||
 		(double)(bin[0].t1_ns - bin[0].t0_ns) / 1e9 >= window_s)
 		return;
 	tg_buf_addf(&name, "%s, mean of ", raw->name);

@@ -34,7 +34,9 @@ struct section {
 
 static const struct section sections[] = {
 	{ "cpu", "CPU",
-		{ { "cpu", "100 % is one core.", .always = true }, { "core-map", NULL },
+		{ { "cpu", "100 % is one core.", .always = true },
+			{ "cpu-roles", "Roles are what import was told by --role." },
+			{ "core-map", NULL },
 			{ "cpu-kinds", "Of the whole machine, whoever used it." },
 			{ "run-queue", NULL } } },
 	{ "memory", "Memory",
@@ -46,12 +48,14 @@ static const struct section sections[] = {
 				"Virtual memory is the range of addresses that processes have "
 				"reserved. It is no memory, and no measure of it: it includes "
 				"files that are mapped and what was never touched." },
-			{ "memory-kinds", NULL },
+			{ "memory-roles", NULL }, { "memory-kinds", NULL },
 			{ "node-memory", "Of the whole machine, whoever used it." },
 			{ "faults", NULL } } },
 	{ "disk", "Storage",
 		{ { "io-bytes", "What the job's processes fetched from storage and sent to it." },
-			{ "io-ops", NULL }, { "disks", "Whoever used it.", .apart = true },
+			{ "io-ops", NULL },
+			{ "blocks", "What vmstat saw go in from storage and out to it." },
+			{ "disks", "Whoever used it.", .apart = true },
 			{ "disk-busy",
 				"Time in which the device had something to do: a parallel one may "
 				"still have been able to do more." },

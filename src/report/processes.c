@@ -84,6 +84,34 @@ static void plot_commands(struct tg_told *t, const struct tg_activity *a)
 	tg_buf_release(&title);
 }
 
+/* What each of the largest processes had, as far as there is more than one. */
+static int plot_processes(struct tg_told *t)
+{
+	struct tg_activity a;
+	int rc = tg_activity_of(
+		t->r, t->sums.from_ns, t->sums.to_ns, BINS, COMMANDS, TG_BY_PROCESS, &a);
+
+	if (rc >= 0 && a.n_commands > 1) {
+		double factor;
+		const char *unit = tg_panels_byte_unit(most_memory(&a), &factor);
+		struct tg_buf title = TG_BUF_INIT;
+		struct tg_report_part *p;
+		struct tg_panel *panel;
+
+		tg_buf_addf(&title, "Memory by process · %s", unit);
+		p = tg_report_add(t->report, 3, "memory-by-process", title.data,
+			"Resident memory of the processes that had most of it.");
+		tg_plot_frame(t, &p->chart);
+		p->has_chart = true;
+		panel = tg_chart_panel(&p->chart, NULL, unit);
+		for (size_t i = 0; i < TG_MIN(a.n_commands, (size_t)COMMANDS); i++)
+			add_series(t, panel, &a.command[i], a.command[i].rss, a.n_bins, i, factor);
+		tg_buf_release(&title);
+	}
+	tg_activity_release(&a);
+	return rc;
+}
+
 /* ---- the tree ---- */
 
 struct tree {
@@ -296,12 +324,14 @@ static void put_crowds(struct tg_told *t, const struct tg_activity *a)
 int tg_report_processes(struct tg_told *t)
 {
 	struct tg_activity a;
-	int rc = tg_activity_of(t->r, t->sums.from_ns, t->sums.to_ns, BINS, COMMANDS, &a);
+	int rc = tg_activity_of(
+		t->r, t->sums.from_ns, t->sums.to_ns, BINS, COMMANDS, TG_BY_COMMAND, &a);
 
 	if (rc >= 0 && (t->r->n_lives || a.n_crowds)) {
 		tg_report_add(t->report, 2, "processes", "Processes", NULL);
 		if (a.n_commands)
 			plot_commands(t, &a);
+		rc = plot_processes(t);
 		if (t->r->n_lives)
 			put_tree(t, &a);
 		put_crowds(t, &a);

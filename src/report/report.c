@@ -165,6 +165,8 @@ static int tell(struct tg_told *t, struct tg_err *err)
 		rc = tg_report_plots(t, err);
 	if (rc >= 0)
 		rc = tg_report_processes(t);
+	if (rc >= 0)
+		rc = tg_report_series(t);
 	if (rc < 0)
 		return tg_err_set(err, rc, "Cannot read %s: %s", t->r->path, strerror(-rc));
 	tg_report_notes(t);

@@ -87,6 +87,7 @@ void tg_report_efficiency(struct tg_told *t);
 int tg_report_stages(struct tg_told *t);
 int tg_report_plots(struct tg_told *t, struct tg_err *err);
 int tg_report_processes(struct tg_told *t);
+int tg_report_series(struct tg_told *t);
 void tg_report_notes(struct tg_told *t);
 
 #endif

@@ -6,7 +6,6 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 
 import pytest
 
@@ -187,3 +186,70 @@ def test_over_ssh_no_browser_is_opened(exe, recorded, tmp_path):
             break
         subprocess.run(["sleep", "0.1"], check=True)
     assert (tmp_path / "opened").read_text() == f"{page}\n"
+
+
+# ---- from logs that other tools took: docs/pipeline.md says where each plot of theirs is ----
+
+HERE = pathlib.Path(__file__).parents[1]
+LOGS = HERE / "fixtures" / "pipeline-logs" / "recorded"
+ROWS = [line.strip("| \n").split(" | ") for line in (HERE.parent / "docs" / "pipeline.md").open()
+        if re.match(r"\| [PT]\d+ \|", line)]
+
+
+@pytest.fixture(scope="module")
+def from_logs(exe, tmp_path_factory):
+    page = tmp_path_factory.mktemp("logs") / "logs.html"
+    done = subprocess.run([exe, "report", str(LOGS), "-o", str(page)], capture_output=True, text=True,
+                          timeout=60)
+    assert done.returncode == 0 and "top (procps" in done.stderr, done.stderr
+    text = page.read_text()
+    parts = re.split(r"<h[23] id=", text)[1:]
+    return {html_text(re.search(r">(.*?)</h", part).group(1)): part for part in parts}
+
+
+def html_text(text):
+    for name, char in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#39;", "'"), ("&amp;", "&")):
+        text = text.replace(name, char)
+    return text
+
+
+def test_all_18_plots_and_9_tables_are_mapped():
+    assert {row[0] for row in ROWS} == {f"P{i}" for i in range(1, 19)} | {f"T{i}" for i in range(1, 10)}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]} {row[2]}")
+def test_each_of_them_is_there(from_logs, row):
+    found = [part for title, part in from_logs.items() if title.startswith(row[2])]
+    assert found, (row[2], list(from_logs))
+    if row[0].startswith("T"):
+        head = re.findall(r"<th[^>]*>(.*?)</th>", found[0])
+        assert head[-8:] == ["count", "mean", "std", "min", "25 %", "50 %", "75 %", "max"]
+        return
+    data = json.loads(re.search(r'<script type="application/json">(.*?)</script>', found[0]).group(1))
+    series = {s["name"].split(", mean of")[0] for p in data["panels"] for s in p["series"]}
+    assert set(row[3].split(", ")) <= series, series
+    assert any(v is not None for p in data["panels"] for s in p["series"] for v in s["mean"])
+
+
+def test_its_figures_are_the_right_ones(from_logs):
+    """Of recorded-right/summary.json, where a plot's figures are of all samples, too."""
+    right = json.loads((LOGS.parent / "recorded-right" / "summary.json").read_text())
+
+    def row(title, name):
+        part = next(p for t, p in from_logs.items() if t.startswith(title))
+        line = re.search(rf"<tr><td>{re.escape(name)}</td>(.*?)</tr>", part).group(1)
+        return [float(v) for v in re.findall(r'data-v="([^"]*)"', line)]
+    bi = right["vmstat"]["bi"]  # KiB/s there, MB/s here
+    assert row("Blocks of the machine", "in")[0] == bi["count"]
+    assert row("Blocks of the machine", "in")[1] == pytest.approx(bi["mean"] * 1024e-6, rel=1e-3)
+    assert row("Blocks of the machine", "in")[7] == pytest.approx(bi["max"] * 1024e-6, rel=1e-3)
+    res = right["top"]["res_mib"]
+    assert row("Memory · ", "RSS")[7] == pytest.approx(res["max"] * 1048576e-9, rel=1e-4)
+
+
+def test_logs_as_a_notebook_bring_their_recording(exe, tmp_path):
+    done = subprocess.run([exe, "report", str(LOGS), "-o", "x.ipynb"], capture_output=True, text=True,
+                          cwd=tmp_path, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["x.ipynb", "x.tacho"]
+    assert 'tachograph.open("x.tacho")' in json.loads((tmp_path / "x.ipynb").read_text())["cells"][1]["source"]

@@ -64,7 +64,7 @@ static void test_offers(void)
 	offered("%tacho chart ^", 13, "--span --panel --node --smooth -o");
 	offered("%tacho show --span ^", 19, "last all name= kind=");
 	offered("%tacho show --span=l^", 19, "last");
-	offered("%tacho chart --panel cpu,mem^", 25, "memory memory-kinds");
+	offered("%tacho chart --panel cpu,mem^", 25, "memory memory-roles memory-kinds");
 	offered("%tacho chart -o las^", 0, "(none)");
 	offered("%tacho export -o a.csv --format c^", 32, "csv");
 	offered("%tacho help ver^", 12, "verify");

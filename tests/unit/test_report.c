@@ -229,7 +229,7 @@ static void test_activity(void)
 
 	write_processes(run_path("processes.tacho"));
 	T_EQ_I(tg_recording_open(&r, run_path("processes.tacho"), NULL), 0);
-	T_EQ_I(tg_activity_of(r, RUN_REAL, RUN_REAL + 10 * S, 40, 3, &a), 0);
+	T_EQ_I(tg_activity_of(r, RUN_REAL, RUN_REAL + 10 * S, 40, 3, TG_BY_COMMAND, &a), 0);
 	T_EQ_I(a.n_commands, 2);
 	T_EQ_S(a.command[0].name, "keep");
 	T_OK(near(a.command[0].cpu_s, 5)); /* what was on its clock before is not of this */
@@ -247,7 +247,7 @@ static void test_activity(void)
 	T_EQ_I(a.n_crowds, 1);
 	T_OK(a.crowd[0].births == 42 && near(a.crowd[0].cpu_s, 0.6));
 	tg_activity_release(&a);
-	T_EQ_I(tg_activity_of(r, RUN_REAL, RUN_REAL + 10 * S, 10, 0, &a), 0);
+	T_EQ_I(tg_activity_of(r, RUN_REAL, RUN_REAL + 10 * S, 10, 0, TG_BY_COMMAND, &a), 0);
 	T_OK(a.n_commands == 1 && !a.command[0].name && near(a.command[0].cpu_s, 7));
 	tg_activity_release(&a);
 	tg_recording_close(r);
