@@ -47,43 +47,58 @@ void tg_import_free(struct tg_import *im)
 	free(im);
 }
 
-/* Read what is open, which is taken. */
-static int add_open(
-	struct tg_import *im, const char *path, struct tg_log_bytes *bytes, struct tg_err *err)
+/* Read what is open, which is taken, as a log of that format. */
+static void read_log(struct tg_import *im, const struct tg_log_format *format, const char *path,
+	const struct tg_log_bytes *bytes)
 {
-	struct tg_logfile *log;
-	const char *head, *slash = strrchr(path, '/');
-	size_t len;
-	int r = 0;
+	struct tg_logfile *log = tg_xcalloc(1, sizeof(*log));
+	const char *slash = strrchr(path, '/');
 
-	head = tg_bytes_head(bytes, &len);
-	log = tg_xcalloc(1, sizeof(*log));
 	*log = (struct tg_logfile){
 		.path = tg_xstrdup(path), .bytes = *bytes, .interval_ns = im->options.interval_ns
 	};
-	tg_logfile_init(log, tg_format_of(head, len), &im->roles);
 	log->name = slash ? log->path + (slash + 1 - path) : log->path;
-	if (bytes->error)
-		r = tg_err_set(
-			err, bytes->error, "cannot read %.150s: %s", path, strerror(-bytes->error));
-	else if (!log->format)
-		r = tg_err_set(err, -EBADMSG, "%.150s: %s", path,
-			len ? "no log of a tool that is known here" : "it is empty");
-	else if (im->n == TG_IMPORT_LOGS_MAX)
-		r = tg_err_set(err, -E2BIG, "there are more than %d logs", TG_IMPORT_LOGS_MAX);
-	if (r < 0) {
-		tg_logfile_release(log);
-		free(log);
-		return r;
-	}
-	log->format->read(log);
+	tg_logfile_init(log, format, &im->roles);
+	format->read(log);
 	if (log->bytes.error)
 		tg_logfile_note(
 			log, "it could not be read to its end: %s", strerror(-log->bytes.error));
 	tg_bytes_close(&log->bytes);
 	TG_GROW(im->log, im->n + 1, im->cap);
 	im->log[im->n++] = log;
-	return 0;
+}
+
+/* The same when the format is not known yet. */
+static int add_open(
+	struct tg_import *im, const char *path, struct tg_log_bytes *bytes, struct tg_err *err)
+{
+	size_t len;
+	const char *head = tg_bytes_head(bytes, &len);
+	const struct tg_log_format *format = tg_format_of(head, len);
+	int r = 0;
+
+	if (bytes->error)
+		r = tg_err_set(
+			err, bytes->error, "cannot read %.150s: %s", path, strerror(-bytes->error));
+	else if (!format)
+		r = tg_err_set(err, -EBADMSG, "%.150s: %s", path,
+			len ? "no log of a tool that is known here" : "it is empty");
+	else if (im->n == TG_IMPORT_LOGS_MAX)
+		r = tg_err_set(err, -E2BIG, "there are more than %d logs", TG_IMPORT_LOGS_MAX);
+	if (r < 0)
+		tg_bytes_close(bytes);
+	else
+		read_log(im, format, path, bytes);
+	return r;
+}
+
+void tg_import_add_as(struct tg_import *im, const struct tg_log_format *format, const char *name,
+	const void *data, size_t len)
+{
+	struct tg_log_bytes bytes;
+
+	tg_bytes_of(&bytes, data, len);
+	read_log(im, format, name, &bytes);
 }
 
 int tg_import_add_bytes(

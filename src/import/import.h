@@ -42,6 +42,10 @@ int tg_import_add(struct tg_import *im, const char *path, struct tg_err *err);
 int tg_import_add_bytes(
 	struct tg_import *im, const char *name, const void *data, size_t len, struct tg_err *err);
 
+/* The same of bytes that are taken for that format, whatever they look like. */
+void tg_import_add_as(struct tg_import *im, const struct tg_log_format *format, const char *name,
+	const void *data, size_t len);
+
 /* After the last: date and order all of them. */
 void tg_import_settle(struct tg_import *im);
 

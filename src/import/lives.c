@@ -278,13 +278,13 @@ static double take_row(
 
 static void write_tree(struct tg_lives *l, int64_t utc_ns, double cpu_s)
 {
-	double *total = &l->store->counter[tg_store_counter(l->store, metrics[CPU].name, "")];
+	size_t total = tg_store_counter(l->store, metrics[CPU].name, "");
 	struct tg_matched sum;
 	size_t n = TREE_METRICS;
 
 	tg_matched_sum(&l->walk, &sum);
-	*total += cpu_s * 1e9;
-	l->row[CPU] = tg_store_value(*total, 0);
+	l->store->counter[total] += cpu_s * 1e9;
+	l->row[CPU] = tg_store_value(l->store->counter[total], 0);
 	l->row[RSS] = tg_store_value(sum.res_kib * 1024, 0);
 	l->row[VMS] = tg_store_value(sum.virt_kib * 1024, 0);
 	l->row[PROCESSES] = sum.n;

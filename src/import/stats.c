@@ -22,11 +22,14 @@ static int by_value(const void *a, const void *b)
 
 static double quantile(const struct tg_stats *s, double q)
 {
-	double at = q * (double)(s->n - 1), low = floor(at);
-	size_t i = (size_t)low;
+	double at, low;
+	size_t i;
 
 	if (!s->n)
 		return NAN;
+	at = q * (double)(s->n - 1);
+	low = floor(at);
+	i = (size_t)low;
 	return i + 1 < s->n ? s->value[i] + (s->value[i + 1] - s->value[i]) * (at - low)
 			    : s->value[s->n - 1];
 }
