@@ -76,6 +76,35 @@ static void span_totals(const struct tg_totals *t, struct tg_jw *w)
 	tg_jw_end_array(w);
 }
 
+/* Of a recorded command they have its command line. */
+static void span_attrs(const struct tg_export *e, const struct tg_span *span, struct tg_jw *w)
+{
+	struct tg_json *attrs;
+	struct tg_buf value = TG_BUF_INIT;
+
+	if (!span->attrs || !e->no_args) {
+		if (span->attrs)
+			tg_jw_raw(w, span->attrs, strlen(span->attrs));
+		else
+			tg_jw_null(w);
+		return;
+	}
+	attrs = tg_json_parse(span->attrs, strlen(span->attrs), NULL);
+	tg_jw_begin_object(w);
+	for (const char *key = tg_json_next_key(attrs, NULL); key;
+		key = tg_json_next_key(attrs, key)) {
+		if (!strcmp(key, "command"))
+			continue;
+		tg_buf_clear(&value);
+		tg_json_dump(tg_json_get(attrs, key), &value);
+		tg_jw_key(w, key);
+		tg_jw_raw(w, value.data, value.len);
+	}
+	tg_jw_end_object(w);
+	tg_buf_release(&value);
+	tg_json_free(attrs);
+}
+
 int tg_export_span(
 	const struct tg_export *e, const struct tg_span *span, bool code, struct tg_jw *w)
 {
@@ -96,11 +125,7 @@ int tg_export_span(
 	tg_jw_kstr(w, "lane", span->lane);
 	tg_jw_kstr(w, "status", span->status);
 	tg_jw_key(w, "attrs");
-	/* that of a recorded command has its command line */
-	if (span->attrs && !(e->no_args && strstr(span->attrs, "\"command\":")))
-		tg_jw_raw(w, span->attrs, strlen(span->attrs));
-	else
-		tg_jw_null(w);
+	span_attrs(e, span, w);
 	tg_jw_key(w, "start");
 	seconds(w, span->begin_utc_ns);
 	span_totals(&totals, w);

@@ -41,7 +41,8 @@ def run(place, exe, tmp_path_factory):
     script = folder / "job.sh"
     script.write_text(SCRIPT.format(exe=exe, python=sys.executable))
     for name in ("run", "other"):
-        subprocess.run([exe, "record", "-o", f"{name}.tacho", "--", "sh", str(script)], cwd=folder,
+        subprocess.run([exe, "record", "-o", f"{name}.tacho", "--request", "cpus=2,mem=1G",
+                        "--", "sh", str(script)], cwd=folder,
                        check=True, timeout=LONG, capture_output=True)
 
     def export(name, *options, check=True):
@@ -191,6 +192,13 @@ def test_no_args(run, form):
         return b"".join(p.read_bytes() for p in (sorted(path.iterdir()) if path.is_dir() else [path]))
     assert SECRET.encode() not in data(kept)
     assert (SECRET.encode() in data(shown)) == (form in ("json", "raw", "sqlite", "parquet", "folder"))
+
+
+def test_no_args_leaves_other_attributes(run, content):
+    kept = json.loads(run("quiet.json", "--no-args").read_text())
+    assert "command" in content["spans"][0]["attrs"] and content["spans"][0]["attrs"]["requested"]["cpus"] == 2
+    for span, quiet in zip(content["spans"], kept["spans"], strict=True):
+        assert quiet["attrs"] == {k: v for k, v in span["attrs"].items() if k != "command"}
 
 
 # ---- tachograph.open ----
