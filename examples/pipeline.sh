@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# A pipeline that records itself when it is asked to: pipeline.sh [-P] [LINES]
+# A pipeline that records itself when it is asked to, and leaves a report and tables of it: pipeline.sh [-P] [LINES]
 set -eu
-[ "${1-}" != -P ] || { shift && exec tachograph record -- "$0" "$@"; }
+[ "${1-}" != -P ] || { shift && exec tachograph record --report pipeline.html --csv pipeline-csv -- "$0" "$@"; }
 
 lines=${1:-200000}
 work=$(mktemp -d)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`tachograph mark`: stages of a script that is recorded, and nothing at all elsewhere."""
 
+import csv
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -167,12 +169,20 @@ def test_example(exe, tmp_path, place):
     path = {"with": f"{bin}:{base['PATH']}", "without": os.defpath}
     outputs = {name: subprocess.run([example, "30000"], cwd=tmp_path, capture_output=True, text=True, timeout=LONG,
                                     env={**base, "PATH": path[name]}) for name in path}
+    files = [p.name for p in tmp_path.iterdir()]
     recorded = subprocess.run([example, "-P", "30000"], cwd=tmp_path, capture_output=True, text=True, timeout=LONG,
                               env={**base, "PATH": path["with"]})
     for result in (*outputs.values(), recorded):
         assert result.returncode == 0 and result.stdout == outputs["with"].stdout
     assert outputs["with"].stderr == outputs["without"].stderr == ""
+    assert not set(files) & {"pipeline.html", "pipeline-csv"}
     (file,) = tmp_path.glob("pipeline.sh-*.tacho")
+    page = (tmp_path / "pipeline.html").read_text()
+    assert "</html>" in page and all(re.search(rf">\s*{name}\s*<", page) for name in ("make", "sort", "count", "even", "odd"))
+    with open(tmp_path / "pipeline-csv" / "spans.csv", newline="") as f:
+        assert {row["name"] for row in csv.DictReader(f)} == {"pipeline.sh", "make", "sort", "count", "even", "odd"}
+    with open(tmp_path / "pipeline-csv" / "samples.csv", newline="") as f:
+        assert any(name.startswith("tree.cpu") for name in next(csv.reader(f))) and len(list(f)) > 2
     subprocess.run([exe, "export", file, "-o", tmp_path / "out.json"], check=True, timeout=LONG)
     spans = json.loads((tmp_path / "out.json").read_text())["spans"]
     stages = {s["name"]: s for s in spans if s["kind"] == "stage"}
