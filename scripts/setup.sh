@@ -130,6 +130,18 @@ setup_venv() {
 	fi
 }
 
+# A venv of its own, as its 57 packages are no test's but one: a minute and 135 MB the first time.
+setup_snakemake() {
+	local version=9.27.1 to=$build/snakemake
+	[ "$(cat "$to/.stamp" 2>/dev/null)" = "$version" ] && return 0
+	say "installing snakemake $version into build/snakemake (about a minute)"
+	rm -rf "$to"
+	quietly snakemake-venv python3 -m venv "$to" &&
+		quietly snakemake "$to/bin/pip" install -q "snakemake==$version" &&
+		printf '%s\n' "$version" >"$to/.stamp" && return 0
+	say "without it, the test of examples/Snakefile is skipped" # as with an older Python
+}
+
 # playwright-core drives the system's chromium; it has no dependencies and downloads no browser.
 setup_playwright() {
 	local version=1.60.0

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -157,6 +158,52 @@ def test_array(path_with, exe, tmp_path):
     assert len(files) == 2 and "-9_1-" in files[0] and "-9_2-" in files[1]
     shown = subprocess.run([exe, "show", tmp_path / "recordings"], capture_output=True, text=True, timeout=LONG).stdout
     assert "of requested" in shown and shown.splitlines()[-1].startswith("sh ")
+
+
+def snakemake():
+    """That of scripts/setup.sh, or of this machine."""
+    ours = EXAMPLES.parent / "build" / "snakemake" / "bin" / "snakemake"
+    found = str(ours) if ours.exists() else shutil.which("snakemake")
+    if not found:
+        pytest.skip("there is no snakemake: neither in build/snakemake (scripts/test e2e) nor on PATH")
+    return [found, "-q", "-c2", "-s", EXAMPLES / "Snakefile"]
+
+
+def test_snakefile(script, path_with, exe, tmp_path):
+    """Each job is a stage; in a job of Slurm a recording; and otherwise it does the same."""
+    make = snakemake()
+    (tmp_path / "jobs").mkdir()
+
+    def run(*argv, **env):
+        for name in tmp_path.glob("*.txt"):
+            name.unlink()
+        subprocess.run(argv, cwd=tmp_path, check=True, timeout=LONG, env={**path_with, "XDG_CACHE_HOME": str(tmp_path), **env})
+        assert (tmp_path / "count.txt").read_text().split() == ["200000"]
+    run(exe, "record", "-o", script.file, *make)
+    assert sorted((s["name"], s["attrs"]["wildcards"], s["attrs"]["threads"]) for s in script.stages()) == [
+        ("count", "", "1"), ("half", "half=even", "1"), ("half", "half=odd", "1"), ("numbers", "", "1")]
+    run(*make, PATH=os.defpath)
+    run(*make)
+    assert not list((tmp_path / "jobs").iterdir())
+    run(*make, SLURM_JOB_ID="7", TACHOGRAPH_DIR=str(tmp_path / "jobs"))
+    stages = set()
+    for file in (tmp_path / "jobs").iterdir():
+        assert "-7-" in file.name
+        spans = json.loads(subprocess.run([exe, "export", file, "-o", "-", "--format", "json"], check=True,
+                                          capture_output=True, timeout=LONG).stdout)["spans"]
+        stages |= {(s["name"], s["attrs"]["wildcards"]) for s in spans if s["kind"] == "stage"}
+    assert stages == {("count", ""), ("half", "half=even"), ("half", "half=odd"), ("numbers", "")}
+
+
+def test_nextflow_config(path_with, tmp_path):
+    """Run as a task's wrapper does: the words of process.shell, then the script, which begins with them."""
+    (words,) = re.findall(r"^process\.shell = \[(.*)\]$", (EXAMPLES / "nextflow.config").read_text(), re.M)
+    shell = re.findall(r"'([^']*)'", words)
+    task = tmp_path / ".command.sh"
+    task.write_text(f"#!{' '.join(shell)}\necho done; exit 3\n")
+    result = subprocess.run([*shell, task], cwd=tmp_path, env=path_with, capture_output=True, text=True, timeout=LONG)
+    assert (result.stdout, result.stderr, result.returncode) == ("done\n", "", 3)
+    assert len(list(tmp_path.glob("bash-*.tacho"))) == 1
 
 
 def test_example(exe, tmp_path, place):
