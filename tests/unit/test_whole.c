@@ -344,17 +344,17 @@ static void test_begin_among_others(void)
 	tg_sampler_free(s);
 }
 
+#define BURN "burn" /* what we are told then */
+
 /* As sudo does: the real user is another than the one by whose rights it runs. */
 static void other_rights(void)
 {
-	static char *const argv[] = { "sh", "-c",
-		"i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done", NULL };
 	pid_t pid = fork();
 
 	if (pid == 0) {
 		if (setresuid(65534, 0, 0) < 0)
 			_exit(1);
-		execv("/bin/sh", argv);
+		execl("/proc/self/exe", "other_rights", BURN, NULL);
 		_exit(1);
 	}
 	waitpid(pid, NULL, 0);
@@ -386,7 +386,7 @@ static void test_other_rights(void)
 	before = read_column(s, TG_READ_REFRESH, "tree.cpu_ns");
 	go(&c);
 	tg_sampler_read(s, TG_READ_REFRESH, &r);
-	T_OK(truth->kernel_ns >= 100 * TG_NS_PER_MS);
+	T_OK(truth->kernel_ns >= 200 * TG_NS_PER_MS);
 	T_NEAR((double)(column(&r, "tree.cpu_ns", "") - before), (double)truth->kernel_ns, 50e6);
 	T_OK(!s->whole.sure);
 	T_EQ_I(tg_sampler_means(s, &why), TG_MEANS_PERF);
@@ -622,8 +622,12 @@ static void test_root_that_has_ended(void)
 	job_end(&j);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc > 1 && !strcmp(argv[1], BURN)) {
+		burn_ms(200);
+		return 0;
+	}
 	test_cgroup();
 	test_cgroup_moves();
 	test_root_that_has_ended();
