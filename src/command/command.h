@@ -91,7 +91,12 @@ struct tg_command {
 	struct tg_err err; /* one sentence when a word returned something else than 0 */
 };
 
-enum tg_word_result { TG_WORD_OK = 0, TG_WORD_FAILED = 1, TG_WORD_USAGE = 2 };
+enum tg_word_result {
+	TG_WORD_OK = 0,
+	TG_WORD_FAILED = 1,
+	TG_WORD_USAGE = 2,
+	TG_WORD_ABOVE = 3, /* done, and something is above the limit that was given */
+};
 
 /*
  * Run it, or say what it does when --help is among the arguments. argv[0] is the word. Returns enum

@@ -8,6 +8,7 @@
 #include "command/command.h"
 
 int tg_run_chart(struct tg_command *c, int argc, char **argv);
+int tg_run_compare(struct tg_command *c, int argc, char **argv);
 int tg_run_export(struct tg_command *c, int argc, char **argv);
 int tg_run_help(struct tg_command *c, int argc, char **argv);
 int tg_run_list(struct tg_command *c, int argc, char **argv);
@@ -110,6 +111,13 @@ void tg_tell_damage(struct tg_command *c, struct tg_recording *r);
  */
 int tg_choose(struct tg_command *c, const struct tg_recording *r, const char *selection,
 	const char *otherwise, const struct tg_span ***span, size_t *n);
+
+/*
+ * The span that stands for all of a recording: its last run, else all spans as one, which is made
+ * in *storage and may need the text in `kind`. NULL: there are none. Borrowed from `r` and both.
+ */
+const struct tg_span *tg_whole(
+	const struct tg_recording *r, struct tg_span *storage, struct tg_buf *kind);
 
 /* ---- files that are written ---- */
 

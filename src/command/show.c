@@ -291,46 +291,13 @@ static int note_failure(struct tg_command *c)
 	return TG_WORD_FAILED;
 }
 
-/*
- * All spans of a file without a run as one, named by their number. It is of the session of the
- * last of them: what ran on another clock cannot be told in its time.
- */
-static void take_all(const struct tg_recording *r, struct tg_span *all, struct tg_buf *kind)
-{
-	size_t n = 0;
-
-	*all = r->span[r->n_spans - 1];
-	for (size_t i = r->n_spans; i-- > 0;) {
-		const struct tg_span *span = &r->span[i];
-
-		if (span->session != all->session)
-			continue;
-		n++;
-		if (!strcmp(all->status, "ok"))
-			all->status = span->status;
-		if (strcmp(all->kind, span->kind) != 0)
-			all->kind = (char *)"span";
-		all->open |= span->open;
-		all->since_session = TG_MIN(all->since_session, span->since_session);
-		all->begin_ns = TG_MIN(all->begin_ns, span->begin_ns);
-		all->end_ns = TG_MAX(all->end_ns, span->end_ns);
-		all->begin_utc_ns = TG_MIN(all->begin_utc_ns, span->begin_utc_ns);
-		all->end_utc_ns = TG_MAX(all->end_utc_ns, span->end_utc_ns);
-	}
-	if (n == 1)
-		return;
-	tg_fmt_count(kind, n, all->kind);
-	all->kind = kind->data;
-	all->name = all->code = NULL;
-}
-
 /* One line for a file: its last run, or all that happened in it. */
 static int add_file(
 	struct tg_command *c, const char *file, struct tg_grid *g, struct tg_repeats *repeats)
 {
 	struct tg_command quiet = *c;
 	struct tg_recording *r;
-	const struct tg_span *run = NULL;
+	const struct tg_span *run;
 	const char *base = strrchr(file, '/');
 	struct tg_buf kind = TG_BUF_INIT;
 	struct tg_span all;
@@ -338,13 +305,7 @@ static int add_file(
 
 	if (rc != TG_WORD_OK)
 		return note_failure(&quiet);
-	for (size_t i = 0; i < r->n_spans; i++)
-		if (!strcmp(r->span[i].kind, "run"))
-			run = &r->span[i];
-	if (!run && r->n_spans) {
-		take_all(r, &all, &kind);
-		run = &all;
-	}
+	run = tg_whole(r, &all, &kind);
 	base = base ? base + 1 : file;
 	if (!run)
 		add_nothing(r, base, g);

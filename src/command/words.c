@@ -11,6 +11,7 @@ static int (*const run[TG_WORDS])(struct tg_command *c, int argc, char **argv) =
 	[TG_WORD_SHOW] = tg_run_show,
 	[TG_WORD_CHART] = tg_run_chart,
 	[TG_WORD_REPORT] = tg_run_report,
+	[TG_WORD_COMPARE] = tg_run_compare,
 	[TG_WORD_EXPORT] = tg_run_export,
 	[TG_WORD_VERIFY] = tg_run_verify,
 	[TG_WORD_MARK] = tg_run_mark,

@@ -47,6 +47,19 @@ static const struct tg_word table[TG_WORDS] = {
 		.example = "-o report.html",
 		.where = TG_IN_BOTH,
 	},
+	[TG_WORD_COMPARE] = {
+		.name = "compare",
+		.usage = "A B… [--metric COSTS] [--fail-above PERCENT] [--span SEL] [--json]",
+		.help = "was it faster, and is that more than noise",
+		.more = "A, B and so on are recordings. Several with commas between (a1.tacho,a2.tacho),\n"
+			"or a folder of them, are repeats, and tell how much is noise. All are compared\n"
+			"with A, as a whole and stage by stage. In a notebook, A alone is compared with\n"
+			"its own recording. COSTS has commas between some of wall, cpu, memory, read,\n"
+			"written, gpu. --fail-above 10% ends with status 3 when a cost rose by more\n"
+			"than that and not within the noise.\n" SPANS,
+		.example = "before.tacho after.tacho --fail-above 10%",
+		.where = TG_IN_BOTH,
+	},
 	[TG_WORD_EXPORT] = {
 		.name = "export",
 		.usage = "[F] -o x.csv|x.json|x.sqlite|x.parquet|x.prom|FOLDER/|- [--format "
@@ -129,8 +142,9 @@ const char *tg_word_values(const char *capitals, size_t len)
 	static const char *const values[][2] = {
 		{ "SEL", "last|all|name=|kind=" },
 		{ "LIST", TG_PANEL_NAMES("|") },
+		{ "COSTS", "wall|cpu|memory|read|written|gpu" },
 		{ "FORMAT", "csv|json|sqlite|parquet|folder|openmetrics|snakemake|nextflow|raw" },
-		{ "WORD", "show|chart|report|export|verify|mark|set|list|help" },
+		{ "WORD", "show|chart|report|compare|export|verify|mark|set|list|help" },
 	};
 
 	for (size_t i = 0; i < TG_ARRAY_SIZE(values); i++)

@@ -1098,6 +1098,8 @@ static void test_examples(void)
 	if (!getenv("TG_EXE"))
 		return;
 	setenv("TACHOGRAPH_DIR", run_dir(), 1);
+	run_write(run_path("before.tacho"), 0);
+	run_write(run_path("after.tacho"), 0);
 	for (size_t i = 0; i < n; i++) {
 		if (!(word[i].where & TG_IN_CLI))
 			continue;
@@ -1106,6 +1108,7 @@ static void test_examples(void)
 		if (!T_EQ_I(execute(call.data, &out), 0))
 			fprintf(stderr, "# %s: %s", call.data, out.data);
 	}
+	T_EQ_I(unlink(run_path("before.tacho")) + unlink(run_path("after.tacho")), 0);
 	T_EQ_I(unlink(run_path("last.svg")), 0);
 	T_EQ_I(unlink(run_path("report.html")), 0);
 	T_EQ_I(unlink(run_path("samples.csv")), 0);

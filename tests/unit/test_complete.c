@@ -57,7 +57,7 @@ static void test_offers(void)
 	offered("%%%t^", 0, "(none)");
 	offered("ta^", 0, "(none)");
 	offered("^", 0, "(none)");
-	offered("%tacho ^", 7, "show chart report export verify mark set list help");
+	offered("%tacho ^", 7, "show chart report compare export verify mark set list help");
 	offered("%%tacho s^", 8, "show set");
 	offered("%tacho xy^", 7, "");
 	offered("%tacho show --^", 12, "--span --json");
