@@ -197,7 +197,7 @@ static double take_cpu(const struct tg_lives *l, const struct tg_walk_row *row, 
 	double length = (double)TG_MAX(length_ns, 0) / 1e9;
 	double by_pct = row->value[TG_P_CPU_PCT] / 100 * length;
 	double most = length * (double)(l->cpus > 0 ? l->cpus : CORES_MOST) + 1;
-	bool fine = row->value[TG_P_CPU_UNIT_S] < 0.02, is_new = !now->seen;
+	bool fine = row->value[TG_P_CPU_UNIT_S] <= TG_P_FINE_S, is_new = !now->seen;
 
 	if (isnan(by_pct))
 		by_pct = 0;

@@ -51,6 +51,19 @@ static void name(struct tg_processes *p, size_t at, const char *command)
 	p->process[at].command = command;
 }
 
+/* Of processes that do not count only what a recording has of them is kept. */
+static void put(struct tg_processes *p, size_t at, double *value)
+{
+	if (!isnan(value[TG_P_ROLE])) {
+		tg_readings_row(&p->grid, at, value);
+		return;
+	}
+	value[TG_P_SHR] = value[TG_P_MEM_PCT] = NAN;
+	if (!isnan(value[TG_P_CPU_S]) && value[TG_P_CPU_UNIT_S] <= TG_P_FINE_S)
+		value[TG_P_CPU_PCT] = NAN;
+	tg_readings_row_aside(&p->grid, at, value);
+}
+
 void tg_processes_row(struct tg_processes *p, int64_t pid, const char *command, size_t len,
 	double value[TG_P_COLUMNS])
 {
@@ -77,5 +90,5 @@ void tg_processes_row(struct tg_processes *p, int64_t pid, const char *command, 
 		if (now != known->text)
 			name(p, (size_t)at, known->text);
 	}
-	tg_readings_row(&p->grid, (size_t)at, value);
+	put(p, (size_t)at, value);
 }

@@ -17,10 +17,12 @@ enum tg_process_column {
 	TG_P_MEM_PCT,
 	TG_P_CPU_S, /* that it has used in its life */
 	TG_P_CPU_UNIT_S, /* resolution of that */
-	TG_P_STATE, /* a letter */
+	TG_P_STATE, /* 'Z': it has ended; 0: any other */
 	TG_P_ROLE, /* place in the list of roles; NaN: it does not count */
 	TG_P_COLUMNS
 };
+
+#define TG_P_FINE_S 0.01 /* units of CPU time up to this are fine enough to tell it by */
 
 /* What a process is called from a tick on. */
 struct tg_naming {

@@ -32,7 +32,7 @@ void tg_readings_release(struct tg_readings *g)
 
 void tg_readings_tick(struct tg_readings *g, int64_t civil_ns)
 {
-	g->n_rows = 0;
+	g->n_rows = g->n_placed = 0;
 	if (g->n_ticks == TG_READINGS_TICKS_MAX || g->n_changes >= TG_READINGS_CHANGES_MAX)
 		g->full = true;
 	if (g->full)
@@ -85,11 +85,10 @@ static bool differs(double a, double b)
 	return a != b && !(isnan(a) && isnan(b));
 }
 
-void tg_readings_row(struct tg_readings *g, size_t at, const double *value)
+static void add_row(struct tg_readings *g, size_t at, const double *value, double place)
 {
 	struct tg_log_item *item = &g->item[at];
 	uint32_t tick = g->n_ticks - 1, n = g->n_columns;
-	double place = g->n_rows;
 
 	if (!g->n_ticks || g->full || item->last == tick)
 		return;
@@ -113,6 +112,19 @@ void tg_readings_row(struct tg_readings *g, size_t at, const double *value)
 		item->now[n] = place;
 	}
 	item->last = tick;
+}
+
+void tg_readings_row(struct tg_readings *g, size_t item, const double *value)
+{
+	uint32_t before = g->n_rows;
+
+	add_row(g, item, value, g->n_placed);
+	g->n_placed += g->n_rows != before;
+}
+
+void tg_readings_row_aside(struct tg_readings *g, size_t item, const double *value)
+{
+	add_row(g, item, value, TG_ASIDE);
 }
 
 static void drop_row(struct tg_readings *g, struct tg_log_item *item, uint32_t tick)

@@ -20,6 +20,7 @@
 #define TG_READINGS_CHANGES_MAX (UINT64_C(1) << 28) /* 4 GB of them */
 #define TG_READINGS_COLUMNS_MAX 62
 #define TG_ITEM_NAME_MAX        256
+#define TG_ASIDE                1e9 /* a place that is none */
 #define TG_UNKNOWN              INT64_MIN
 
 /* What is known of when ticks were. */
@@ -62,7 +63,7 @@ struct tg_readings {
 	struct tg_log_item *item;
 	struct tg_map by_name; /* hashes of names -> places */
 	uint64_t n_changes;
-	uint32_t n_rows; /* items of the last tick, so far */
+	uint32_t n_rows, n_placed; /* items of the last tick, so far; those with a place */
 	int64_t next_begin_ns, next_after_ns; /* of the tick that comes next */
 	enum tg_times times;
 	bool undated; /* once it is resolved: there is no date anywhere */
@@ -82,8 +83,13 @@ ptrdiff_t tg_readings_item(struct tg_readings *g, const char *name);
 /* A new item, whatever others are called. -1: there are too many. */
 ptrdiff_t tg_readings_add(struct tg_readings *g, const char *name);
 
-/* What the tick has of an item: a value for each column. A second row in a tick is not taken. */
+/*
+ * What the tick has of an item: a value for each column. A second row in a tick is not taken. Its
+ * place among the tick's rows is kept, but for one aside, which then comes behind those that have a
+ * place: where hundreds are sorted anew in each tick, places would be most of what there is.
+ */
 void tg_readings_row(struct tg_readings *g, size_t item, const double *value);
+void tg_readings_row_aside(struct tg_readings *g, size_t item, const double *value);
 
 /* Forget the last tick. No other may follow. */
 void tg_readings_drop(struct tg_readings *g);

@@ -351,7 +351,7 @@ static bool take_row(struct top *t, const char *line, size_t len)
 			q = scan_time(p, &v[TG_P_CPU_S], &v[TG_P_CPU_UNIT_S]);
 			break;
 		case F_STATE:
-			v[TG_P_STATE] = (unsigned char)*p;
+			v[TG_P_STATE] = *p == 'Z' ? 'Z' : 0;
 			q = tg_scan_word(p);
 			break;
 		default:

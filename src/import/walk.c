@@ -64,20 +64,28 @@ static double place_of(const struct tg_walk *w, const struct tg_walk_row *row)
 	return row->value[w->grid->n_columns];
 }
 
+/* Bring the rows whose places are in [from, to) in front of the others, behind `n`. */
+static size_t gather(struct tg_walk *w, size_t n, double from, double to)
+{
+	for (size_t i = n; i < w->n_live; i++) {
+		struct tg_walk_row row = w->row[i];
+
+		if (!(place_of(w, &row) >= from && place_of(w, &row) < to)) /* NaN is in none */
+			continue;
+		w->row[i] = w->row[n];
+		w->row[n++] = row;
+	}
+	return n;
+}
+
 /* Places are 0, 1, 2…: each row goes to its own, by the swap that brings it there. */
 static void arrange(struct tg_walk *w)
 {
-	w->n = 0;
-	for (size_t i = 0; i < w->n_live; i++) {
-		struct tg_walk_row row = w->row[i];
+	size_t n = gather(w, 0, 0, TG_ASIDE);
 
-		if (isnan(place_of(w, &row)))
-			continue;
-		w->row[i] = w->row[w->n];
-		w->row[w->n++] = row;
-	}
-	for (size_t i = 0; i < w->n; i++)
-		for (size_t at; (at = (size_t)place_of(w, &w->row[i])) != i && at < w->n;) {
+	w->n = gather(w, n, TG_ASIDE, INFINITY);
+	for (size_t i = 0; i < n; i++)
+		for (size_t at; (at = (size_t)place_of(w, &w->row[i])) != i && at < n;) {
 			struct tg_walk_row row = w->row[at];
 
 			if ((size_t)place_of(w, &row) == at)

@@ -18,8 +18,8 @@ struct tg_walk_row {
 struct tg_walk {
 	const struct tg_readings *grid;
 	uint32_t tick; /* the one at hand */
-	struct tg_walk_row
-		*row; /* those that are there come first, n of them, in the log's order */
+	struct tg_walk_row *row; /* those that are there come first, n of them, in the log's order,
+				    those aside behind */
 	size_t n, n_live, cap;
 	uint32_t next_item;
 };
