@@ -13,7 +13,7 @@
 #include "base/err.h"
 
 #define TG_LINE_MAX  65536
-#define TG_BLOCK_MAX (1u << 20)
+#define TG_BLOCK_MAX (1u << 18)
 
 struct tg_log_bytes {
 	int fd; /* -1: all of it is in memory */

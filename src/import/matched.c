@@ -40,7 +40,7 @@ void tg_matched_each(const struct tg_import *im, const char *tool,
 
 		if (!log->has_processes)
 			continue;
-		tg_walk_begin(&w, &log->processes.grid);
+		tg_walk_begin_placed(&w, &log->processes.grid);
 		t.walk = &w;
 		while (tg_walk_next(&w)) {
 			t.tick = &log->processes.grid.tick[w.tick];

@@ -14,7 +14,7 @@ struct tg_matched {
 struct tg_matched_tick {
 	const struct tg_logfile *log;
 	const struct tg_log_tick *tick;
-	const struct tg_walk *walk; /* its rows */
+	const struct tg_walk *walk; /* its rows, those that count among them */
 	int64_t elapsed_ns; /* since the first tick of all */
 	struct tg_matched sum;
 };

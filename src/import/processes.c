@@ -64,7 +64,7 @@ static void put(struct tg_processes *p, size_t at, double *value)
 	tg_readings_row_aside(&p->grid, at, value);
 }
 
-void tg_processes_row(struct tg_processes *p, int64_t pid, const char *command, size_t len,
+ptrdiff_t tg_processes_row(struct tg_processes *p, int64_t pid, const char *command, size_t len,
 	double value[TG_P_COLUMNS])
 {
 	ptrdiff_t at = tg_map_get(&p->by_pid, (uint64_t)pid);
@@ -72,13 +72,13 @@ void tg_processes_row(struct tg_processes *p, int64_t pid, const char *command, 
 	const struct tg_known_command *known;
 
 	if (!p->grid.n_ticks || p->grid.full)
-		return;
+		return -1;
 	if (at < 0 || !is_same(p, (size_t)at, value)) {
 		at = add(p, pid);
 		now = NULL;
 	}
 	if (at < 0)
-		return;
+		return -1;
 	if (now && value[TG_P_STATE] == 'Z') {
 		value[TG_P_ROLE] = NAN; /* it has ended, and keeps the name that it had */
 	} else if (now && !strncmp(now, command, len) && !now[len] &&
@@ -91,4 +91,5 @@ void tg_processes_row(struct tg_processes *p, int64_t pid, const char *command, 
 			name(p, (size_t)at, known->text);
 	}
 	put(p, (size_t)at, value);
+	return at;
 }

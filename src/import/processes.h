@@ -48,8 +48,11 @@ struct tg_processes {
 void tg_processes_init(struct tg_processes *p, struct tg_roles *roles);
 void tg_processes_release(struct tg_processes *p);
 
-/* One row of the tick: `command` has `len` bytes; the value of TG_P_ROLE is found here. */
-void tg_processes_row(struct tg_processes *p, int64_t pid, const char *command, size_t len,
+/*
+ * One row of the tick: `command` has `len` bytes; the value of TG_P_ROLE is found here. Returns the
+ * place of its item, or -1.
+ */
+ptrdiff_t tg_processes_row(struct tg_processes *p, int64_t pid, const char *command, size_t len,
 	double value[TG_P_COLUMNS]);
 
 #endif

@@ -120,11 +120,29 @@ void tg_readings_row(struct tg_readings *g, size_t item, const double *value)
 
 	add_row(g, item, value, g->n_placed);
 	g->n_placed += g->n_rows != before;
+	g->item[item].placed = true;
 }
 
 void tg_readings_row_aside(struct tg_readings *g, size_t item, const double *value)
 {
 	add_row(g, item, value, TG_ASIDE);
+}
+
+bool tg_readings_again(struct tg_readings *g, size_t at)
+{
+	struct tg_log_item *item = &g->item[at];
+	uint32_t tick = g->n_ticks - 1, n = g->n_columns;
+
+	if (g->full || !item->now || item->last + 1 != tick)
+		return false;
+	if (item->now[n] != TG_ASIDE) {
+		if (item->now[n] != g->n_placed)
+			put(g, item, tick, n, g->n_placed);
+		item->now[n] = g->n_placed++;
+	}
+	g->n_rows++;
+	item->last = tick;
+	return true;
 }
 
 static void drop_row(struct tg_readings *g, struct tg_log_item *item, uint32_t tick)

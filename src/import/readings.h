@@ -50,6 +50,7 @@ struct tg_log_item {
 	char *name;
 	char *title; /* what else it is called, as a GPU's model; NULL: nothing */
 	uint32_t first, last; /* ticks in which it was seen */
+	bool placed; /* it had a place once */
 	double *now; /* n_columns + 1 values, as they were in `last` */
 	struct tg_change *change;
 	uint32_t n, cap;
@@ -90,6 +91,12 @@ ptrdiff_t tg_readings_add(struct tg_readings *g, const char *name);
  */
 void tg_readings_row(struct tg_readings *g, size_t item, const double *value);
 void tg_readings_row_aside(struct tg_readings *g, size_t item, const double *value);
+
+/*
+ * The row that the item had in the tick before, again. False, with nothing done, when it had none
+ * there, or has one in this tick.
+ */
+bool tg_readings_again(struct tg_readings *g, size_t item);
 
 /* Forget the last tick. No other may follow. */
 void tg_readings_drop(struct tg_readings *g);

@@ -63,7 +63,9 @@ static inline const char *tg_scan_number(const char *p, double *v)
 				digits += n > 0;
 				decimals++;
 			}
-	*v = (double)n / tg_scan_power(decimals); /* exact to the last bit up to 2^53 */
+	*v = (double)n;
+	if (decimals)
+		*v /= tg_scan_power(decimals); /* exact to the last bit up to 2^53 */
 	if (negative)
 		*v = -*v;
 	return p;

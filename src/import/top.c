@@ -23,6 +23,8 @@
 #include "base/mem.h"
 
 #define FIELDS_MAX 48
+#define KNOWN_ROWS 4096 /* a power of two */
+#define KNOWN_LEN  232 /* bytes of a row that is remembered */
 
 enum {
 	LOAD_1,
@@ -115,6 +117,13 @@ static const struct tg_log_layout layout = { columns, COLUMNS, outputs, TG_ARRAY
 
 enum field { F_OTHER, F_PID, F_VIRT, F_RES, F_SHR, F_STATE, F_CPU, F_MEM, F_TIME };
 
+/* The last row of a process: most are the same again, byte for byte, and need not be read. */
+struct known_row {
+	int32_t pid; /* -1: none */
+	uint32_t item, len;
+	char text[KNOWN_LEN];
+};
+
 struct top {
 	struct tg_logfile *log;
 	struct tg_readings *system;
@@ -124,6 +133,8 @@ struct top {
 	bool in_tick, in_rows;
 	unsigned char field[FIELDS_MAX];
 	int n_fields; /* but for the command, which comes last */
+	char heads[KNOWN_LEN]; /* the line that said so; "": it is too long */
+	struct known_row *known; /* by pid */
 	uint32_t rows;
 	bool ever_short; /* a tick before had less rows than tasks */
 	bool short_now;
@@ -299,12 +310,21 @@ static enum field field_of(const char *p, const char *end)
 	return end[-1] == '+' ? F_TIME : F_OTHER; /* "ZEIT+" */
 }
 
-/* The line of column heads. */
+static void forget_rows(struct top *t)
+{
+	for (size_t i = 0; i < KNOWN_ROWS; i++)
+		t->known[i].pid = -1;
+}
+
+/* The line of column heads, which is the same in each sample as a rule. */
 static void take_heads(struct top *t, const char *line)
 {
 	const char *p = tg_scan_blanks(line), *mem = strstr(line, "%MEM");
 	bool wide = mem && mem >= line + 2 && mem[-1] == ' ' && mem[-2] == ' ';
 
+	t->in_rows = t->n_fields > 0;
+	if (t->heads[0] && !strcmp(t->heads, line))
+		return;
 	t->n_fields = -1;
 	for (int n = 0; *p && n < FIELDS_MAX; n++) {
 		const char *end = tg_scan_word(p);
@@ -314,12 +334,25 @@ static void take_heads(struct top *t, const char *line)
 		p = tg_scan_blanks(end);
 	}
 	t->in_rows = t->n_fields > 0;
+	t->heads[0] = '\0';
+	if (strlen(line) < sizeof(t->heads))
+		snprintf(t->heads, sizeof(t->heads), "%s", line);
+	forget_rows(t);
 	if (!t->log->version[0])
 		tg_logfile_version(
 			t->log, wide ? "procps 3.3.17 or later" : "procps before 3.3.17");
 }
 
-static bool take_row(struct top *t, const char *line, size_t len)
+/* Where the last row of the pid at the line's beginning is, or would be; NULL: there is no pid. */
+static struct known_row *known_row(const struct top *t, const char *line, int *pid)
+{
+	const char *p = tg_scan_digits(tg_scan_blanks(line), pid);
+
+	return p && *p == ' ' && t->field[0] == F_PID ? &t->known[*pid & (KNOWN_ROWS - 1)] : NULL;
+}
+
+/* Returns the place of its item, -1 where it is not kept, or -2 when it is no row. */
+static ptrdiff_t read_row(struct top *t, const char *line, size_t len)
 {
 	double v[TG_P_COLUMNS] = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN }, pid = -1;
 	const char *p = line, *end = line + len;
@@ -358,17 +391,39 @@ static bool take_row(struct top *t, const char *line, size_t len)
 			q = tg_scan_word(p);
 		}
 		if (!q || q == p || (*q && *q != ' '))
-			return false;
+			return -2;
 		p = q;
 	}
 	if (!(pid >= 0 && pid <= INT32_MAX))
-		return false;
+		return -2;
 	p = tg_scan_blanks(p);
 	while (end > p && (end[-1] == ' ' || end[-1] == '\t'))
 		end--;
-	t->rows++;
-	tg_processes_row(t->processes, (int64_t)pid, p, (size_t)(end - p), v);
-	return true;
+	return tg_processes_row(t->processes, (int64_t)pid, p, (size_t)(end - p), v);
+}
+
+static bool take_row(struct top *t, const char *line, size_t len)
+{
+	int pid;
+	struct known_row *known = known_row(t, line, &pid);
+	ptrdiff_t item;
+
+	if (known && known->pid == pid && known->len == len && !memcmp(known->text, line, len) &&
+		tg_readings_again(&t->processes->grid, known->item)) {
+		t->rows++;
+		return true;
+	}
+	item = read_row(t, line, len);
+	if (known)
+		known->pid = -1;
+	if (known && item >= 0 && len <= KNOWN_LEN) {
+		known->pid = pid;
+		known->item = (uint32_t)item;
+		known->len = (uint32_t)len;
+		memcpy(known->text, line, len);
+	}
+	t->rows += item != -2;
+	return item != -2;
 }
 
 /* ---- ticks ---- */
@@ -437,6 +492,8 @@ static void take_head(struct top *t, const char *line)
 /* False when nothing can be made of the line. */
 static bool take_line(struct top *t, const char *line, size_t len)
 {
+	if (t->in_rows && (*line == ' ' || tg_scan_is_digit(*line)) && take_row(t, line, len))
+		return true;
 	if (tg_scan_starts(line, "top - ")) {
 		end_tick(t);
 		return begin_tick(t, line);
@@ -448,7 +505,7 @@ static bool take_line(struct top *t, const char *line, size_t len)
 	if (!t->in_tick)
 		return false;
 	if (t->in_rows)
-		return take_row(t, line, len);
+		return false;
 	take_head(t, line);
 	return true;
 }
@@ -472,6 +529,8 @@ static void read_top(struct tg_logfile *log)
 	t.system = &log->part[0].grid;
 	t.system->times = log->processes.grid.times = TG_TIME_OF_DAY;
 	log->has_processes = true;
+	t.known = tg_xcalloc(KNOWN_ROWS, sizeof(*t.known));
+	forget_rows(&t);
 	while ((line = tg_bytes_line(&log->bytes, &len))) {
 		if (tg_logfile_is_cut(log))
 			break;
@@ -479,6 +538,7 @@ static void read_top(struct tg_logfile *log)
 			log->n_skipped++;
 	}
 	end_tick(&t);
+	free(t.known);
 	if (t.system->full || t.processes->grid.full)
 		tg_logfile_note(log, "it is too long: what comes behind %u samples was left out",
 			t.system->n_ticks);

@@ -10,6 +10,12 @@ void tg_walk_begin(struct tg_walk *w, const struct tg_readings *g)
 	*w = (struct tg_walk){ .grid = g, .tick = UINT32_MAX };
 }
 
+void tg_walk_begin_placed(struct tg_walk *w, const struct tg_readings *g)
+{
+	tg_walk_begin(w, g);
+	w->placed_only = true;
+}
+
 void tg_walk_end(struct tg_walk *w)
 {
 	for (size_t i = 0; i < w->n_live; i++)
@@ -39,8 +45,8 @@ static void welcome(struct tg_walk *w)
 		const struct tg_log_item *item = &g->item[w->next_item];
 		struct tg_walk_row row = { .item = w->next_item };
 
-		if (item->first == UINT32_MAX) /* it has no row at all */
-			continue;
+		if (item->first == UINT32_MAX || (w->placed_only && !item->placed))
+			continue; /* it has no row at all, or none that is wanted */
 		if (item->first > w->tick)
 			return;
 		row.value = tg_xmalloc((g->n_columns + 1) * sizeof(*row.value));

@@ -22,9 +22,13 @@ struct tg_walk {
 				    those aside behind */
 	size_t n, n_live, cap;
 	uint32_t next_item;
+	bool placed_only;
 };
 
 void tg_walk_begin(struct tg_walk *w, const struct tg_readings *g);
+
+/* The same without the items that never have a place. */
+void tg_walk_begin_placed(struct tg_walk *w, const struct tg_readings *g);
 
 /* Go to the next tick; false behind the last one. */
 bool tg_walk_next(struct tg_walk *w);
