@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/map.h"
@@ -17,7 +18,7 @@
 /* What was read of a process last. */
 struct last {
 	size_t command;
-	int64_t cpu_ns, rss_bytes, read_bytes, write_bytes; /* TG_MISSING: nothing */
+	int64_t cpu_ns, rss_bytes; /* TG_MISSING: nothing */
 	bool born; /* its clocks began in the recording, and count from 0 */
 };
 
@@ -149,8 +150,6 @@ static void start(struct pass *p)
 		p->last[i] = (struct last){ .command = command_of_life(p, life, roles),
 			.cpu_ns = TG_MISSING,
 			.rss_bytes = TG_MISSING,
-			.read_bytes = TG_MISSING,
-			.write_bytes = TG_MISSING,
 			.born = s && life->birth_ns > s->first_ns };
 	}
 }
@@ -175,6 +174,43 @@ static void add_memory(struct pass *p, size_t command, int64_t utc_ns, double by
 
 /* ---- the pass ---- */
 
+/* The increase of a clock since the last row, or since 0 where it began in the recording. */
+static double rise(const struct last *l, int64_t before, int64_t value)
+{
+	if (before != TG_MISSING)
+		return value > before ? (double)(value - before) : 0;
+	return l->born ? (double)value : 0;
+}
+
+static void take_cpu(struct pass *p, struct last *l, int64_t birth_utc_ns, int64_t value)
+{
+	double s = rise(l, l->cpu_ns, value) / 1e9;
+	int64_t from = l->cpu_ns == TG_MISSING ? birth_utc_ns : p->before_utc_ns;
+	double length = (double)(p->t_utc_ns - from) / 1e9;
+
+	l->cpu_ns = value;
+	p->command[l->command].use.cpu_s += s;
+	if (length > 0)
+		spread(p, p->command[l->command].use.cores, from, p->t_utc_ns, s, s / length);
+}
+
+/* What a process used after its last row, as it was told at its death. */
+static void take_rest(struct pass *p, struct last *l, const struct tg_life *life)
+{
+	int64_t birth = tg_session_utc(p->session, life->birth_ns);
+	int64_t death = tg_session_utc(p->session, life->death_ns);
+	int64_t from = TG_MAX(birth, p->before_utc_ns);
+	double s;
+
+	if (life->cpu_ns == TG_MISSING || life->cpu_ns <= l->cpu_ns)
+		return;
+	s = rise(l, l->cpu_ns, life->cpu_ns) / 1e9;
+	from = TG_MIN(from, death - TG_NS_PER_MS);
+	p->command[l->command].use.cpu_s += s;
+	spread(p, p->command[l->command].use.cores, from, death, s,
+		s * 1e9 / (double)(death - from));
+}
+
 static void bury(struct pass *p, int64_t until_ns)
 {
 	for (; p->next_dying < p->n_dying; p->next_dying++) {
@@ -184,6 +220,8 @@ static void bury(struct pass *p, int64_t until_ns)
 
 		if (life->death_ns > until_ns)
 			return;
+		if (l->command != NONE)
+			take_rest(p, l, life);
 		if (l->rss_bytes != TG_MISSING)
 			add_memory(p, l->command, tg_session_utc(p->session, life->death_ns),
 				-(double)l->rss_bytes);
@@ -191,40 +229,10 @@ static void bury(struct pass *p, int64_t until_ns)
 	}
 }
 
-/* The increase of a clock since the last row, or since 0 where it began in the recording. */
-static double rise(const struct last *l, int64_t before, int64_t value)
-{
-	if (before != TG_MISSING)
-		return value > before ? (double)(value - before) : 0;
-	return l->born ? (double)value : 0;
-}
-
-static void add_to(double *sum, double v)
-{
-	*sum = isnan(*sum) ? v : *sum + v;
-}
-
-static void take_cpu(
-	struct pass *p, struct last *l, struct tg_use *use, int64_t birth_utc_ns, int64_t value)
-{
-	double s = rise(l, l->cpu_ns, value) / 1e9;
-	int64_t from = l->cpu_ns == TG_MISSING ? birth_utc_ns : p->before_utc_ns;
-	double length = (double)(p->t_utc_ns - from) / 1e9;
-
-	l->cpu_ns = value;
-	add_to(&use->cpu_s, s);
-	if (l->command == NONE)
-		return;
-	p->command[l->command].use.cpu_s += s;
-	if (length > 0)
-		spread(p, p->command[l->command].use.cores, from, p->t_utc_ns, s, s / length);
-}
-
 static int each_cell(void *ctx, const struct tg_process_cell *cell)
 {
 	struct pass *p = ctx;
 	const struct tg_life *life = tg_recording_life(p->r, p->session->number, cell->entity);
-	struct tg_use *use;
 	struct last *l;
 
 	if (!life || cell->value == TG_MISSING || cell->t_ns < p->t_ns)
@@ -236,31 +244,15 @@ static int each_cell(void *ctx, const struct tg_process_cell *cell)
 		bury(p, cell->t_ns);
 	}
 	l = &p->last[life - p->r->life];
-	use = &p->out->use[life - p->r->life];
-	switch (cell->field) {
-	case TG_PROCESS_CPU_NS:
-		take_cpu(p, l, use, tg_session_utc(p->session, life->birth_ns), cell->value);
-		break;
-	case TG_PROCESS_RSS_BYTES:
-		use->rss_peak_bytes = fmax(use->rss_peak_bytes, (double)cell->value);
+	if (l->command == NONE)
+		return 0;
+	if (cell->field == TG_PROCESS_CPU_NS) {
+		take_cpu(p, l, tg_session_utc(p->session, life->birth_ns), cell->value);
+	} else if (cell->field == TG_PROCESS_RSS_BYTES) {
 		add_memory(p, l->command, p->t_utc_ns,
 			(double)cell->value -
 				(l->rss_bytes == TG_MISSING ? 0 : (double)l->rss_bytes));
 		l->rss_bytes = cell->value;
-		break;
-	case TG_PROCESS_HWM_BYTES:
-		use->rss_peak_bytes = fmax(use->rss_peak_bytes, (double)cell->value);
-		break;
-	case TG_PROCESS_READ_BYTES:
-		add_to(&use->read_bytes, rise(l, l->read_bytes, cell->value));
-		l->read_bytes = cell->value;
-		break;
-	case TG_PROCESS_WRITE_BYTES:
-		add_to(&use->write_bytes, rise(l, l->write_bytes, cell->value));
-		l->write_bytes = cell->value;
-		break;
-	default:
-		break;
 	}
 	return 0;
 }
@@ -296,18 +288,6 @@ static int pass_session(struct pass *p, const struct tg_span_session *s)
 }
 
 /* ---- the end ---- */
-
-/* What was seen at the death of a process is the whole. */
-static void take_deaths(struct pass *p)
-{
-	for (size_t i = 0; i < p->r->n_lives; i++) {
-		const struct tg_life *life = &p->r->life[i];
-
-		if (p->last[i].born && life->cpu_ns != TG_MISSING)
-			p->out->use[i].cpu_s = fmax((double)life->cpu_ns / 1e9,
-				isnan(p->out->use[i].cpu_s) ? 0 : p->out->use[i].cpu_s);
-	}
-}
 
 static int by_memory(const void *a, const void *b)
 {
@@ -435,9 +415,6 @@ int tg_activity_of(struct tg_recording *r, int64_t from_ns, int64_t to_ns, size_
 	int rc = 0;
 
 	*out = (struct tg_activity){ .n_bins = to_ns > from_ns ? n_bins : 0 };
-	out->use = tg_xcalloc(r->n_lives + 1, sizeof(*out->use));
-	for (size_t i = 0; i < r->n_lives; i++)
-		out->use[i] = (struct tg_use){ NAN, NAN, NAN, NAN };
 	if (!out->n_bins)
 		return 0;
 	p.last = tg_xcalloc(r->n_lives + 1, sizeof(*p.last));
@@ -445,7 +422,6 @@ int tg_activity_of(struct tg_recording *r, int64_t from_ns, int64_t to_ns, size_
 	start(&p);
 	for (size_t i = 0; i < r->n_sessions && rc >= 0; i++)
 		rc = pass_session(&p, &r->session[i]);
-	take_deaths(&p);
 	hand_over(&p, most);
 	free(p.last);
 	free(p.dying);
@@ -463,7 +439,6 @@ void tg_activity_release(struct tg_activity *a)
 		command_release(&a->command[i]);
 	for (size_t i = 0; i < a->n_crowds; i++)
 		free(a->crowd[i].name);
-	free(a->use);
 	free(a->command);
 	free(a->crowd);
 	*a = (struct tg_activity){ 0 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the processes of a recording did, each and by command, from one pass over their rows. A row
+ * What the processes of a recording did over time, by command or each, from one pass over their
+ * rows; what each used in all is in lives.h. A row
  * of a process comes when something of it moved: what it says happened since the rows before, of
  * whichever process.
  */
@@ -9,13 +10,6 @@
 
 #include "analyze/recording.h"
 #include "analyze/series.h"
-
-/* NaN: unknown. */
-struct tg_use {
-	double cpu_s;
-	double rss_peak_bytes;
-	double read_bytes, write_bytes; /* from and to storage */
-};
 
 /* All processes of one command, or of those that are not among the first. */
 struct tg_command_use {
@@ -33,7 +27,6 @@ struct tg_crowd_use {
 };
 
 struct tg_activity {
-	struct tg_use *use; /* of each r->life */
 	struct tg_command_use *command; /* most CPU time first */
 	size_t n_commands, n_bins;
 	struct tg_crowd_use *crowd; /* most CPU time first */

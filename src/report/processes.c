@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analyze/activity.h"
+#include "analyze/lives.h"
 #include "base/map.h"
 #include "report/format.h"
 #include "report/panels.h"
@@ -116,7 +117,7 @@ static int plot_processes(struct tg_told *t)
 
 struct tree {
 	const struct tg_told *t;
-	const struct tg_activity *a;
+	const struct tg_life_use *use; /* of each life */
 	ptrdiff_t *parent; /* of each life: a place, or -1 */
 	bool *shown;
 	size_t *order; /* of those that are shown */
@@ -145,9 +146,9 @@ static void find_parents(struct tree *tree)
 
 static double weight(const struct tree *tree, size_t i)
 {
-	double cpu = tree->a->use[i].cpu_s, rss = tree->a->use[i].rss_peak_bytes;
+	const struct tg_life_use *use = &tree->use[i];
 
-	return (isnan(cpu) ? 0 : cpu) + (isnan(rss) ? 0 : rss / 1e9);
+	return (double)TG_MAX(use->cpu_ns, 0) / 1e9 + (double)TG_MAX(use->rss_peak_bytes, 0) / 1e9;
 }
 
 static int heavier(const void *a, const void *b, void *ctx)
@@ -214,12 +215,24 @@ static size_t depth_of(const struct tree *tree, size_t i)
 	return depth;
 }
 
+static double known(int64_t v)
+{
+	return v == TG_MISSING ? NAN : (double)v;
+}
+
+static void put_bytes(struct tg_sheet *s, int64_t bytes, struct tg_buf *b)
+{
+	tg_fmt_bytes(b, known(bytes));
+	tg_sheet_value(s, known(bytes), b);
+}
+
 static void put_process(const struct tree *tree, struct tg_sheet *s, size_t i, struct tg_buf *b)
 {
 	const struct tg_told *t = tree->t;
 	const struct tg_life *life = &t->r->life[i];
 	const struct tg_span_session *session = tg_recording_session(t->r, life->session);
-	const struct tg_use *use = &tree->a->use[i];
+	const struct tg_life_use *use = &tree->use[i];
+	double cpu_s = known(use->cpu_ns) / 1e9;
 	double born = (double)(tg_session_utc(session, life->birth_ns) - t->sums.from_ns) / 1e9;
 	double lived = NAN;
 
@@ -239,14 +252,11 @@ static void put_process(const struct tree *tree, struct tg_sheet *s, size_t i, s
 	else
 		tg_fmt_seconds(b, lived);
 	tg_sheet_value(s, lived, b);
-	tg_fmt_seconds(b, use->cpu_s);
-	tg_sheet_value(s, use->cpu_s, b);
-	tg_fmt_bytes(b, use->rss_peak_bytes);
-	tg_sheet_value(s, use->rss_peak_bytes, b);
-	tg_fmt_bytes(b, use->read_bytes);
-	tg_sheet_value(s, use->read_bytes, b);
-	tg_fmt_bytes(b, use->write_bytes);
-	tg_sheet_value(s, use->write_bytes, b);
+	tg_fmt_seconds(b, cpu_s);
+	tg_sheet_value(s, cpu_s, b);
+	put_bytes(s, use->rss_peak_bytes, b);
+	put_bytes(s, use->read_bytes, b);
+	put_bytes(s, use->write_bytes, b);
 	if (!t->o->no_args) {
 		tg_plain(b, life->args ? life->args : "", ARGS_CHARS);
 		tg_sheet_text(s, b->data);
@@ -254,9 +264,9 @@ static void put_process(const struct tree *tree, struct tg_sheet *s, size_t i, s
 	}
 }
 
-static void put_tree(struct tg_told *t, const struct tg_activity *a)
+static void put_tree(struct tg_told *t, const struct tg_life_use *use)
 {
-	struct tree tree = { .t = t, .a = a };
+	struct tree tree = { .t = t, .use = use };
 	size_t n = t->r->n_lives;
 	struct tg_buf b = TG_BUF_INIT;
 	struct tg_report_part *p;
@@ -280,7 +290,8 @@ static void put_tree(struct tg_told *t, const struct tg_activity *a)
 	tg_sheet_column(&p->sheet, "pid", true, NULL);
 	tg_sheet_column(&p->sheet, "born", true, "first seen, after the beginning of all");
 	tg_sheet_column(&p->sheet, "lived", true, NULL);
-	tg_sheet_column(&p->sheet, "CPU", true, "CPU time");
+	tg_sheet_column(
+		&p->sheet, "CPU", true, "CPU time, also of what ran before it was recorded");
 	tg_sheet_column(&p->sheet, "peak RSS", true, "most resident memory");
 	tg_sheet_column(&p->sheet, "read", true, "fetched from storage");
 	tg_sheet_column(&p->sheet, "written", true, "sent to storage");
@@ -323,19 +334,23 @@ static void put_crowds(struct tg_told *t, const struct tg_activity *a)
 
 int tg_report_processes(struct tg_told *t)
 {
+	struct tg_life_use *use = NULL;
 	struct tg_activity a;
 	int rc = tg_activity_of(
 		t->r, t->sums.from_ns, t->sums.to_ns, BINS, COMMANDS, TG_BY_COMMAND, &a);
 
+	if (rc >= 0)
+		rc = tg_lives_use(t->r, &use);
 	if (rc >= 0 && (t->r->n_lives || a.n_crowds)) {
 		tg_report_add(t->report, 2, "processes", "Processes", NULL);
 		if (a.n_commands)
 			plot_commands(t, &a);
 		rc = plot_processes(t);
 		if (t->r->n_lives)
-			put_tree(t, &a);
+			put_tree(t, use);
 		put_crowds(t, &a);
 	}
+	free(use);
 	tg_activity_release(&a);
 	return rc;
 }

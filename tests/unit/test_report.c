@@ -197,7 +197,7 @@ static void write_processes(const char *path)
 		 "{\"ev\":\"birth\",\"t\":1002000000000,\"entity\":2,\"pid\":11,\"ppid\":10,"
 		 "\"comm\":\"work\"}\n"
 		 "{\"ev\":\"death\",\"t\":1005000000000,\"entity\":2,\"pid\":11,\"cpu_ns\":"
-		 "2000000000}\n"
+		 "2100000000}\n"
 		 "{\"ev\":\"crowd\",\"t\":1006000000000,\"comm\":\"cc1\",\"births\":40,\"deaths\":"
 		 "40,"
 		 "\"cpu_ns\":500000000}\n"
@@ -233,22 +233,20 @@ static void test_activity(void)
 	T_EQ_I(a.n_commands, 2);
 	T_EQ_S(a.command[0].name, "keep");
 	T_OK(near(a.command[0].cpu_s, 5)); /* what was on its clock before is not of this */
-	T_OK(near(a.command[1].cpu_s, 2) && near(a.command[1].rss_peak_bytes, 1e8));
-	T_OK(near(a.use[0].cpu_s, 5) && near(a.use[1].cpu_s, 2) &&
-		near(a.use[1].rss_peak_bytes, 1e8));
+	T_OK(near(a.command[1].cpu_s, 2.1) && near(a.command[1].rss_peak_bytes, 1e8));
 	for (size_t i = 0; i < 40; i++) {
 		cores += a.command[1].cores[i].mean * 0.25;
 		area += a.command[1].rss[i].mean * 0.25;
 		T_OK(near(a.command[0].cores[i].mean, 0.5));
 	}
-	T_OK(near(cores, 2));
+	T_OK(near(cores, 2.1)); /* with what was told at its death */
 	T_OK(near(area, 2e8)); /* from 3 s, where it was seen, to 5 s */
 	T_OK(near(a.command[1].cores[10].mean, 1) && near(a.command[1].cores[20].mean, 0));
 	T_EQ_I(a.n_crowds, 1);
 	T_OK(a.crowd[0].births == 42 && near(a.crowd[0].cpu_s, 0.6));
 	tg_activity_release(&a);
 	T_EQ_I(tg_activity_of(r, RUN_REAL, RUN_REAL + 10 * S, 10, 0, TG_BY_COMMAND, &a), 0);
-	T_OK(a.n_commands == 1 && !a.command[0].name && near(a.command[0].cpu_s, 7));
+	T_OK(a.n_commands == 1 && !a.command[0].name && near(a.command[0].cpu_s, 7.1));
 	tg_activity_release(&a);
 	tg_recording_close(r);
 }
