@@ -141,9 +141,12 @@ static void put_stats(const struct tg_panel_stats *stats, const char *unit, stru
 	tg_buf_release(&b);
 }
 
-/* Add the part of one panel; nothing when it would be empty. *sectioned: its section is there. */
+/*
+ * Add the part of one panel, or of it for the instance that is named, the n-th; nothing when it
+ * would be empty. *sectioned: its section is there.
+ */
 static int add_plot(struct tg_told *t, const struct section *s, const struct plot *plot,
-	const char *instance, bool *sectioned, struct tg_err *err)
+	const char *instance, size_t which, bool *sectioned, struct tg_err *err)
 {
 	struct tg_panel_stats stats = { 0 };
 	struct tg_buf empty = TG_BUF_INIT, id = TG_BUF_INIT;
@@ -179,7 +182,9 @@ static int add_plot(struct tg_told *t, const struct section *s, const struct plo
 			tg_report_add(t->report, 2, s->id, s->title, NULL);
 		*sectioned = true;
 		panel = &chart.panel[0];
-		tg_buf_addf(&id, "%s-%zu", plot->panel, t->report->n_parts);
+		tg_buf_adds(&id, plot->panel);
+		if (instance)
+			tg_buf_addf(&id, "-%zu", which);
 		p = tg_report_add(t->report, 3, id.data, panel->title, plot->text);
 		/* the part has it, and a legend needs the room */
 		free(panel->title);
@@ -212,7 +217,7 @@ static int add_apart(struct tg_told *t, const struct section *s, const struct pl
 
 	for (size_t i = 0; i < n; i++) {
 		if (rc == 0 && i < INSTANCES_MAX)
-			rc = add_plot(t, s, plot, name[i], sectioned, err);
+			rc = add_plot(t, s, plot, name[i], i, sectioned, err);
 		free(name[i]);
 	}
 	free(name);
@@ -246,7 +251,7 @@ int tg_report_plots(struct tg_told *t, struct tg_err *err)
 			if (plot->several && !several)
 				continue;
 			rc = plot->apart ? add_apart(t, s, plot, &sectioned, err)
-					 : add_plot(t, s, plot, NULL, &sectioned, err);
+					 : add_plot(t, s, plot, NULL, 0, &sectioned, err);
 		}
 	}
 	return rc;
