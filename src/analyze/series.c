@@ -173,7 +173,7 @@ static int load_table(struct load *l, struct tg_reader *reader, const struct tg_
 	const char *metric, const char *instance, size_t bins)
 {
 	uint32_t column[COLUMNS_MAX];
-	const int64_t pad = 5 * TG_NS_PER_S;
+	int64_t pad = 5 * TG_NS_PER_S;
 	uint64_t set = TG_HASH_INIT;
 	int64_t from, to;
 
@@ -199,7 +199,8 @@ static int load_table(struct load *l, struct tg_reader *reader, const struct tg_
 	/* the sum over another set of devices does not go on from the old sum */
 	l->cut = set != l->set;
 	l->set = set;
-	/* a sample a second is the slowest: some seconds around the window hold its neighbours */
+	/* some seconds around the window hold its neighbours, or the period of a slower table */
+	pad = TG_MAX(pad, l->period_ns);
 	from = l->from_ns > INT64_MIN + pad ? l->from_ns - pad : INT64_MIN;
 	to = l->to_ns < INT64_MAX - pad ? l->to_ns + pad : INT64_MAX;
 	if (table->last_ns < from)

@@ -18,7 +18,7 @@
 
 #include "base/mem.h"
 
-#define PAD_NS     (5 * TG_NS_PER_S) /* the nearest rows around an edge lie within */
+#define PAD_NS     (5 * TG_NS_PER_S) /* the nearest rows around an edge lie within, or a period */
 #define PROBES_MAX 4096
 
 /* What is wanted of each metric, and where it goes. Sums over instances. */
@@ -67,6 +67,7 @@ struct probe {
 	char instance[TG_INSTANCE_MAX];
 	enum tg_kind kind;
 	double scale;
+	int64_t pad_ns; /* how far the nearest row may be from an edge */
 	int64_t t_before[2], v_before[2]; /* nearest at or before begin and end; t MISSING: none */
 	int64_t t_after[2], v_after[2]; /* nearest at or after them */
 	int64_t t_last, v_last;
@@ -87,7 +88,6 @@ struct ends {
 struct pass {
 	const struct tg_span *span;
 	int64_t edge_ns[2]; /* begin, end */
-	int64_t from_ns, to_ns; /* chunks that touch this time are looked at */
 	int64_t tolerance_ns; /* a row that near is the one that was taken at an edge */
 	struct probe *probe;
 	size_t n_probes, cap;
@@ -100,6 +100,12 @@ struct pass {
 	double hwm_bytes; /* the highest peak of a process that rose in the span; NaN: unknown */
 	bool several; /* processes lived in the span */
 };
+
+/* Logs of others may have a sample a minute. */
+static int64_t pad_of(const struct wish *wish, const struct tg_column *column)
+{
+	return wish->want == WANT_SHARES ? PAD_NS : TG_MAX(PAD_NS, column->period_ns);
+}
 
 static struct probe *probe_for(
 	struct pass *p, const struct wish *wish, const struct tg_column *column)
@@ -117,6 +123,7 @@ static struct probe *probe_for(
 		.wish = wish,
 		.kind = column->metric->kind,
 		.scale = pow(10, column->metric->scale),
+		.pad_ns = pad_of(wish, column),
 		.t_before = { TG_MISSING, TG_MISSING },
 		.t_after = { TG_MISSING, TG_MISSING },
 		.t_last = TG_MISSING,
@@ -231,6 +238,22 @@ static const struct wish *wish_for(const char *metric)
 	return NULL;
 }
 
+/* The longest pad of a table's columns. */
+static int64_t pad_of_table(const struct tg_table *t)
+{
+	int64_t pad = PAD_NS;
+
+	for (size_t k = 0; k < t->n_columns; k++) {
+		const struct wish *wish = NULL;
+
+		if (t->column[k].period_ns > pad)
+			wish = wish_for(t->column[k].metric->name);
+		if (wish)
+			pad = TG_MAX(pad, pad_of(wish, &t->column[k]));
+	}
+	return pad;
+}
+
 static int begin_shares(struct tg_recording *r, struct pass *p, uint32_t session)
 {
 	struct tg_peaks *lives;
@@ -250,11 +273,14 @@ static int read_tables(struct tg_recording *r, struct pass *p)
 
 	for (size_t i = 0; i < n && rc >= 0; i++) {
 		const struct tg_table *t = &table[i];
+		int64_t pad = pad_of_table(t);
+		int64_t from = TG_MAX(p->edge_ns[0] - pad, 0);
+		int64_t to = TG_MIN(p->edge_ns[1] + pad, TG_TIME_MAX);
 		const struct wish *wish = NULL;
 		uint32_t *column;
 
-		if (!tg_span_covers(p->span, t->session) || !t->n_rows || t->first_ns > p->to_ns ||
-			t->last_ns < p->from_ns)
+		if (!tg_span_covers(p->span, t->session) || !t->n_rows || t->first_ns > to ||
+			t->last_ns < from)
 			continue;
 		column = tg_xcalloc(t->n_columns + 1, sizeof(*column));
 		p->column_probe = tg_xcalloc(t->n_columns + 1, sizeof(*p->column_probe));
@@ -279,8 +305,8 @@ static int read_tables(struct tg_recording *r, struct pass *p)
 		if (p->shares_at.rss != SIZE_MAX)
 			rc = begin_shares(r, p, t->session);
 		if (p->n_columns && rc >= 0)
-			rc = tg_reader_blocks(r->reader, t, column, p->n_columns, p->from_ns,
-				p->to_ns, each_block, p);
+			rc = tg_reader_blocks(
+				r->reader, t, column, p->n_columns, from, to, each_block, p);
 		free(column);
 		free(p->column_probe);
 	}
@@ -303,7 +329,7 @@ static enum origin origin_of(const struct pass *p, const struct probe *probe, in
 	if (TG_MIN(d0, d1) <= p->tolerance_ns)
 		return nearer;
 	*exact = false;
-	if (TG_MIN(d0, d1) > PAD_NS)
+	if (TG_MIN(d0, d1) > probe->pad_ns)
 		return FROM_NOTHING;
 	if (t0 != TG_MISSING && t1 != TG_MISSING)
 		return probe->kind == TG_COUNTER && probe->edge_fall[e] > 0 ? nearer : FROM_BETWEEN;
@@ -547,8 +573,6 @@ int tg_totals_of(struct tg_recording *r, const struct tg_span *span, struct tg_t
 	int rc;
 
 	fill_unknown(out);
-	p.from_ns = TG_MAX(span->begin_ns - PAD_NS, 0);
-	p.to_ns = TG_MIN(span->end_ns + PAD_NS, TG_TIME_MAX);
 	p.tolerance_ns = TG_MAX(TG_EDGE_NS, wall_ns / 20);
 	tg_shares_init(&p.shares, span, p.tolerance_ns);
 	out->wall_s = (double)wall_ns / 1e9;

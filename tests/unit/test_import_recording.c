@@ -281,6 +281,36 @@ static void test_two_logs(void)
 	tg_buf_release(&left_out);
 }
 
+/* Between samples a minute apart a stage has what the line between them says. */
+static void test_slow_logs(void)
+{
+	static const char *const minute[] = { "00", "01", "02", "03", "04" };
+	static const char stages[] =
+		"1796119230\tbegin\ts\n1796119350\tend\ts\n"; /* 10:00:30 to 10:02:30 */
+	struct tg_import *im = kit_new(&(struct tg_import_options){ .zone = "UTC" });
+	struct tg_buf text = TG_BUF_INIT, left_out = TG_BUF_INIT;
+	struct tg_recording *r;
+	struct tg_totals t;
+
+	tg_buf_adds(&text, "Linux 6.1 (h) \t12/01/26 \t_x86_64_\t(2 CPU)\n\n");
+	for (size_t i = 0; i < TG_ARRAY_SIZE(minute); i++)
+		tg_buf_addf(&text,
+			"12/01/26 10:%s:00\nDevice tps kB_read/s kB_wrtn/s\nsda 1.00 %zu.00 "
+			"3.00\n\n",
+			minute[i], i);
+	T_EQ_I(tg_import_add_bytes(im, "a", text.data, text.len, NULL), 0);
+	T_EQ_I(tg_import_add_bytes(im, "b", stages, strlen(stages), NULL), 0);
+	tg_import_settle(im);
+	r = write_and_open(im, &left_out);
+	T_EQ_I(tg_totals_of(r, span_of(r, "s"), &t), 0);
+	T_NEAR(t.disk_read_bytes, (30 * 1 + 60 * 2 + 30 * 3) * 1024, 1);
+	T_NEAR(t.disk_write_bytes, 120 * 3 * 1024, 1);
+	tg_recording_close(r);
+	tg_import_free(im);
+	tg_buf_release(&text);
+	tg_buf_release(&left_out);
+}
+
 /* A log without a date has no place beside others that have one. */
 static void test_undated(void)
 {
@@ -361,6 +391,7 @@ int main(void)
 	test_whole_disks();
 	test_made();
 	test_two_logs();
+	test_slow_logs();
 	test_undated();
 	test_names();
 	return t_done();
