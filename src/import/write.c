@@ -2,6 +2,7 @@
 #include "import/write.h"
 
 #include <errno.h>
+#include <math.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -137,6 +138,39 @@ static void add_tools(const struct job *j, struct tg_jw *w)
 	tg_jw_end_array(w);
 }
 
+/* The first value of a column; NaN: there is none. */
+static double first_value(const struct tg_readings *g, uint32_t column)
+{
+	for (uint32_t i = 0; i < g->n_items; i++)
+		for (uint32_t k = 0; k < g->item[i].n; k++)
+			if (g->item[i].change[k].column == column)
+				return g->item[i].change[k].value;
+	return NAN;
+}
+
+/* The machine's memory, where a log tells it. */
+static void add_memory(const struct job *j, struct tg_jw *w)
+{
+	for (size_t i = 0; i < j->n; i++)
+		for (size_t p = 0; p < j->source[i].log->n_parts; p++) {
+			const struct tg_log_part *part = &j->source[i].log->part[p];
+
+			for (size_t k = 0; k < part->layout->n_outputs; k++) {
+				const struct tg_derived *o = &part->layout->output[k];
+				double v = NAN;
+
+				if (!strcmp(o->metric.name, "node.mem_total_bytes"))
+					v = first_value(&part->grid,
+						    (uint32_t)__builtin_ctzll(o->plus)) *
+					    o->factor;
+				if (v > 0 && v < 1e18) {
+					tg_jw_kint(w, "memory_bytes", (int64_t)v);
+					return;
+				}
+			}
+		}
+}
+
 static void session_json(const struct job *j, struct tg_buf *out)
 {
 	struct tg_jw w;
@@ -147,6 +181,7 @@ static void session_json(const struct job *j, struct tg_buf *out)
 	tg_jw_kstr(&w, "host", j->host ? j->host : "");
 	if (j->cpus)
 		tg_jw_kint(&w, "cpus", j->cpus);
+	add_memory(j, &w);
 	if (!j->undated)
 		tg_jw_kint(&w, "tz_offset_s", tg_zone_offset_s(j->first_ns / TG_NS_PER_S));
 	tg_jw_kbool(&w, "imported", true);

@@ -71,7 +71,8 @@ struct tg_chunk_header {
  *  root_end  pid, exit (code) or signal (number) or neither (unknown); after SIGKILL also oom
  *            ("yes", "no", "unknown": whether it was for want of memory), text (the evidence);
  *            asked: true when it was asked to end before
- *  birth     entity, pid, ppid, start_ns (boot clock), comm, args
+ *  birth     entity, pid, ppid, start_ns (boot clock), comm, args; of imported logs also role:
+ *            what a process that counts is for
  *  death     entity, pid, cpu_ns
  *  crowd     comm, births, deaths, cpu_ns: processes of this name that lived less than a sample
  *  interval  ns: the sampler's period from here on

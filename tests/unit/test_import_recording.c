@@ -159,6 +159,7 @@ static void test_machine(struct tg_recording *r)
 	T_EQ_I(r->session[0].cpus, 2);
 	T_OK(tg_json_bool(tg_json_get(machine, "imported"), false));
 	T_EQ_I(tg_json_len(logs), 7);
+	T_EQ_I(tg_json_int(tg_json_get(machine, "memory_bytes"), 0), 25276029337); /* 24105.1 MiB */
 	T_EQ_S(tg_json_str(tg_json_get(tg_json_at(logs, 0), "version"), ""),
 		"procps 3.3.17 or later");
 	tg_json_free(machine);
