@@ -185,8 +185,8 @@ static int write_recording(
 
 	name_of(&name, first);
 	r = tg_import_write(im, path, name.data, &left_out, err);
-	if (r == 0)
-		fputs(left_out.data, stderr);
+	for (const char *p = left_out.data; r == 0 && *p; p += strcspn(p, "\n") + 1)
+		tg_cli_fail(0, "%.*s", (int)strcspn(p, "\n"), p);
 	tg_buf_release(&name);
 	tg_buf_release(&left_out);
 	return r;

@@ -107,6 +107,18 @@ def test_refused(run, tmp_path, arguments, status, sentence):
     assert not (tmp_path / "x.tacho").exists()
 
 
+def test_left_out(run, tmp_path):
+    """What has no place in a recording is named, and in the statistics nevertheless."""
+    for name in ("awkward/top-nodatetime.log", "awkward/vmstat-no-timestamp.log", "recorded/gpu-20261201.log"):
+        (tmp_path / pathlib.Path(name).name).write_bytes((LOGS / name).read_bytes())
+    result = run("import", tmp_path, "-o", "x.tacho", "--report-json", "r.json")
+    assert result.returncode == 0
+    assert result.stderr.splitlines() == [
+        "tachograph: top-nodatetime.log is not in the recording: its date is not known, and that of other logs is",
+        "tachograph: vmstat-no-timestamp.log is not in the recording: it has no times, which --interval could tell"]
+    assert set(json.loads((tmp_path / "r.json").read_text())) == {"top", "vmstat", "gpu"}
+
+
 def test_not_written_over(run, tmp_path):
     (tmp_path / "x.tacho").write_text("mine")
     result = run("import", LOGS / "awkward/top-4.0.4.log", "-o", "x.tacho")
