@@ -16,7 +16,8 @@ bool tg_civil_days(int year, int month, int day, int64_t *days)
 		day > length[month - 1] + (month == 2 && leap))
 		return false;
 	/* years begin in March here, so that leap days come last */
-	*days = (int64_t)era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+	*days = (int64_t)era * 146097 + (int64_t)of_era * 365 + of_era / 4 - of_era / 100 +
+		of_year - 719468;
 	return true;
 }
 
@@ -35,22 +36,21 @@ static const char *half_of_day(const char *p, int *hour)
 const char *tg_civil_time(const char *p, int64_t *ns)
 {
 	int hour, minute, second;
-	double part = 0;
+	int64_t part_ns = 0;
 
 	if (!(p = tg_scan_digits(p, &hour)) || *p++ != ':' || !(p = tg_scan_digits(p, &minute)) ||
 		*p++ != ':' || !(p = tg_scan_digits(p, &second)))
 		return NULL;
 	if (*p == '.' && tg_scan_is_digit(p[1])) {
-		double unit = 0.1;
+		int64_t unit_ns = TG_NS_PER_S / 10;
 
-		for (p++; tg_scan_is_digit(*p); p++, unit /= 10)
-			part += unit * (*p - '0');
+		for (p++; tg_scan_is_digit(*p); p++, unit_ns /= 10)
+			part_ns += unit_ns * (*p - '0');
 	}
 	p = half_of_day(p, &hour);
 	if (hour > 23 || minute > 59 || second > 60)
 		return NULL;
-	*ns = ((int64_t)hour * 3600 + minute * 60 + second) * TG_NS_PER_S +
-	      (int64_t)(part * 1e6 + 0.5) * 1000;
+	*ns = ((int64_t)hour * 3600 + (int64_t)minute * 60 + second) * TG_NS_PER_S + part_ns;
 	return p;
 }
 

@@ -108,7 +108,7 @@ void tg_lives_begin(struct tg_lives *l, struct tg_store *store, const struct tg_
 	for (uint32_t i = 0; i < log->processes.grid.n_items; i++)
 		l->now[i].role = -1;
 	find_roles(l);
-	l->role_sum = tg_xcalloc(TG_ROLES_MAX * ROLE_METRICS, sizeof(*l->role_sum));
+	l->role_sum = tg_xcalloc((size_t)TG_ROLES_MAX * ROLE_METRICS, sizeof(*l->role_sum));
 	tg_walk_begin(&l->walk, &log->processes.grid);
 }
 
@@ -267,7 +267,7 @@ static double take_row(
 		now->role = -1;
 	if (now->role < 0)
 		return 0;
-	of_role = &l->role_sum[now->role * ROLE_METRICS];
+	of_role = &l->role_sum[(size_t)now->role * ROLE_METRICS];
 	of_role[0] += cpu;
 	if (tg_matched_counts(row)) {
 		of_role[1] += v[TG_P_RES];
