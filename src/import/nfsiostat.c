@@ -26,7 +26,8 @@
 
 #include "base/mem.h"
 
-#define HEADS_MAX 16
+#define HEADS_MAX  16
+#define MOUNTS_MAX 4096 /* in a report */
 
 /* Columns of an operation, each for reads and for writes. */
 enum { OPS, KBS, KB_PER_OP, RETRANS, RTT, EXE, QUEUE, ERRORS, PER_OP };
@@ -241,6 +242,10 @@ static bool take_mount(struct nfs *s, const char *line)
 	copy_path(s->mount, sizeof(s->mount), p, (size_t)(end - p));
 	if (!s->n_reports || is_seen(s, s->mount))
 		begin_report(s);
+	if (s->n_seen == MOUNTS_MAX) {
+		s->mount[0] = '\0';
+		return false;
+	}
 	TG_GROW(s->seen, s->n_seen + 1, s->cap_seen);
 	s->seen[s->n_seen++] = tg_xstrdup(s->mount);
 	for (int i = 0; i < COLUMNS; i++)

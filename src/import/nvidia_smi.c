@@ -17,6 +17,7 @@
 #include "base/mem.h"
 
 #define HEADS_MAX  64
+#define GPUS_MAX   4096 /* in a tick */
 #define FIELD_MAX  200
 #define ERRORS_MAX 4 /* lines of text that are quoted */
 
@@ -201,7 +202,7 @@ static bool scan_fields(const struct smi *s, const char *line, struct fields *f)
 /* Whether the line begins a tick: its GPU was there already, or comes before the one above. */
 static bool begins_tick(const struct smi *s, size_t item, double index)
 {
-	if (!s->grid->n_ticks || !s->has_index || index < s->last_index)
+	if (!s->grid->n_ticks || !s->has_index || index < s->last_index || s->n_seen == GPUS_MAX)
 		return true;
 	for (size_t i = 0; i < s->n_seen; i++)
 		if (s->seen[i] == item)

@@ -9,6 +9,8 @@
 
 #include "base/mem.h"
 
+#define DISKS_MAX 8192 /* of more it is not asked which are whole: that takes the square of it */
+
 /* Columns that have a value in some tick. */
 static uint64_t ever_of(const struct tg_readings *g)
 {
@@ -50,7 +52,7 @@ void tg_stream_begin(struct tg_stream *s, struct tg_store *store, const struct t
 		.ever = ever_of(&part->grid),
 		.wanted = wanted };
 	s->counts = tg_xcalloc(part->grid.n_items + 1, sizeof(*s->counts));
-	for (uint32_t i = 0; i < part->grid.n_items; i++)
+	for (uint32_t i = 0; i < part->grid.n_items && part->grid.n_items <= DISKS_MAX; i++)
 		s->counts[i] = tg_disk_is_whole(&part->grid, i);
 	s->of_item = tg_xcalloc(part->grid.n_items + 1, sizeof(*s->of_item));
 	tg_walk_begin(&s->walk, s->grid);
