@@ -17,6 +17,7 @@
 int tg_csv_open(struct tg_csv *csv, const char *folder, const char *name, struct tg_err *err)
 {
 	struct tg_buf path = TG_BUF_INIT;
+	int r;
 
 	tg_buf_addf(&path, "%s/%s", folder, name);
 	*csv = (struct tg_csv){ .text = TG_BUF_INIT };
@@ -24,8 +25,9 @@ int tg_csv_open(struct tg_csv *csv, const char *folder, const char *name, struct
 	csv->fd = open(csv->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (csv->fd >= 0)
 		return 0;
-	csv->error = -errno;
-	return tg_csv_close(csv, err);
+	r = tg_err_set(err, -errno, "cannot write %.150s: %s", csv->path, strerror(errno));
+	free(csv->path);
+	return r;
 }
 
 static void flush(struct tg_csv *csv)
@@ -39,11 +41,9 @@ int tg_csv_close(struct tg_csv *csv, struct tg_err *err)
 {
 	int r;
 
-	if (csv->fd >= 0) {
-		flush(csv);
-		if (close(csv->fd) < 0 && !csv->error)
-			csv->error = -errno;
-	}
+	flush(csv);
+	if (close(csv->fd) < 0 && !csv->error)
+		csv->error = -errno;
 	r = csv->error < 0 ? tg_err_set(err, csv->error, "cannot write %.150s: %s", csv->path,
 				     strerror(-csv->error))
 			   : 0;

@@ -85,7 +85,7 @@ static int add_open(
 			len ? "no log of a tool that is known here" : "it is empty");
 	else if (im->n == TG_IMPORT_LOGS_MAX)
 		r = tg_err_set(err, -E2BIG, "there are more than %d logs", TG_IMPORT_LOGS_MAX);
-	if (r < 0)
+	if (r < 0 || !format)
 		tg_bytes_close(bytes);
 	else
 		read_log(im, format, path, bytes);

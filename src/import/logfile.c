@@ -9,7 +9,7 @@ void tg_logfile_init(
 	struct tg_logfile *log, const struct tg_log_format *format, struct tg_roles *roles)
 {
 	log->format = format;
-	for (size_t i = 0; format && i < TG_LOG_PARTS_MAX && format->layout[i]; i++) {
+	for (size_t i = 0; i < TG_LOG_PARTS_MAX && format->layout[i]; i++) {
 		log->part[i].layout = format->layout[i];
 		tg_readings_init(&log->part[i].grid, (uint32_t)format->layout[i]->n_columns);
 		log->n_parts++;

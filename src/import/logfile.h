@@ -122,7 +122,7 @@ const struct tg_log_format *tg_format_of(const char *head, size_t len);
 /* The table. */
 const struct tg_log_format *const *tg_formats(size_t *n);
 
-/* Let it be a log of that format, or of none, with nothing read; the rest is as it was. */
+/* Let it be a log of that format with nothing read; the rest is as it was. */
 void tg_logfile_init(
 	struct tg_logfile *log, const struct tg_log_format *format, struct tg_roles *roles);
 
