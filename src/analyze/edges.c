@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyze/resumed.h"
+#include "base/sorted.h"
 
 #include "base/mem.h"
 
@@ -44,15 +45,5 @@ void tg_edges_free(struct tg_edges *e)
 
 size_t tg_edges_after(const struct tg_edges *e, int64_t t_ns)
 {
-	size_t lo = 0, hi = e->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (e->edge[mid].t_ns <= t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return tg_sorted_to(e->edge, e->n, t_ns, t_ns);
 }

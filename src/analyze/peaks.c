@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analyze/peaks.h"
 
+#include "base/sorted.h"
 #include "record/format.h"
 
 #include "base/mem.h"
@@ -93,17 +94,7 @@ void tg_peaks_free(struct tg_peaks *p)
 /* How many of a list in order are less than `t_ns`. */
 static size_t count_before(const int64_t *list, size_t n, int64_t t_ns)
 {
-	size_t lo = 0;
-
-	while (lo < n) {
-		size_t mid = lo + (n - lo) / 2;
-
-		if (list[mid] < t_ns)
-			lo = mid + 1;
-		else
-			n = mid;
-	}
-	return lo;
+	return tg_sorted_count(list, n, sizeof(*list), 0, t_ns, false);
 }
 
 size_t tg_peaks_lived(const struct tg_peaks *p, int64_t begin_ns, int64_t end_ns)
@@ -111,22 +102,6 @@ size_t tg_peaks_lived(const struct tg_peaks *p, int64_t begin_ns, int64_t end_ns
 	/* who died before it was born before it */
 	return count_before(p->birth, p->n_lives, end_ns + 1) -
 	       count_before(p->death, p->n_lives, begin_ns);
-}
-
-/* The place of the first one that is later than `t_ns`. */
-static size_t first_after(const struct tg_peaks *p, int64_t t_ns)
-{
-	size_t lo = 0, hi = p->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->peak[mid].t_ns <= t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
 }
 
 /* A peak says that its process was there near a row; one that came or went beyond the edge was not
@@ -142,7 +117,8 @@ static bool lived(
 int64_t tg_peaks_risen(const struct tg_recording *r, struct tg_peaks *p, uint32_t session,
 	const struct tg_span *span, const int64_t rows_ns[2])
 {
-	size_t from = first_after(p, rows_ns[0]), to = first_after(p, rows_ns[1]);
+	size_t from = tg_sorted_to(p->peak, p->n, t_ns, rows_ns[0]),
+	       to = tg_sorted_to(p->peak, p->n, t_ns, rows_ns[1]);
 	/* a recorder that began in the span finds processes that have long had their peak */
 	bool told_at_birth = !span->since_session || session == span->since_session;
 	int64_t best = TG_MISSING;

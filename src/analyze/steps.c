@@ -2,21 +2,13 @@
 /* Values that hold from a moment on, and the clocks of a session that are made of them. */
 #include "analyze/recording.h"
 
+#include "base/sorted.h"
+
 #include "base/mem.h"
 
 ptrdiff_t tg_steps_find(const struct tg_steps *s, int64_t t_ns)
 {
-	size_t lo = 0, hi = s->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->step[mid].t_ns <= t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return (ptrdiff_t)lo - 1;
+	return (ptrdiff_t)tg_sorted_to(s->step, s->n, t_ns, t_ns) - 1;
 }
 
 int64_t tg_steps_at(const struct tg_steps *steps, int64_t t_ns)

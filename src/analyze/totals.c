@@ -14,6 +14,7 @@
 #include "analyze/verdicts.h"
 #include "analyze/window.h"
 #include "base/clock.h"
+#include "base/sorted.h"
 #include "record/format.h"
 
 #include "base/mem.h"
@@ -165,17 +166,7 @@ static void probe_take(const struct pass *p, struct probe *probe, int64_t t, int
 /* How many rows of a block lie at or before `t_ns`. */
 static uint32_t rows_to(const struct tg_block *b, int64_t t_ns)
 {
-	uint32_t lo = 0, hi = b->n_rows;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (b->t_ns[mid] <= t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return (uint32_t)tg_sorted_count(b->t_ns, b->n_rows, sizeof(*b->t_ns), 0, t_ns, true);
 }
 
 /*

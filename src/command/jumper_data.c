@@ -5,6 +5,7 @@
 
 #include "analyze/series.h"
 #include "base/cpulist.h"
+#include "base/sorted.h"
 #include "command/jumper.h"
 
 #include "base/mem.h"
@@ -47,19 +48,12 @@ static void lists_release(struct lists *l)
  */
 static double value_at(const struct tg_points *p, int64_t t_ns, int64_t *at)
 {
-	size_t lo = 0, hi = p->n;
+	size_t lo;
 
 	*at = t_ns;
 	if (!p->n)
 		return NAN;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->point[mid].t_ns <= t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = tg_sorted_to(p->point, p->n, t_ns, t_ns);
 	if (lo == 0 || lo == p->n) {
 		const struct tg_series_point *near = &p->point[lo ? lo - 1 : 0];
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record/held.h"
 
+#include "base/sorted.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,22 +43,6 @@ void tg_held_append(struct tg_block *to, const struct tg_block *from)
 	to->n_rows += n;
 }
 
-/* Rows before the first that is at `t_ns` or later. */
-static uint32_t rows_before(const struct tg_block *b, int64_t t_ns)
-{
-	uint32_t lo = 0, hi = b->n_rows;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (b->t_ns[mid] < t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 static const struct tg_block *copy_of(
 	struct tg_held *k, const struct tg_block *b, const uint32_t *column, size_t n)
 {
@@ -75,7 +61,10 @@ static const struct tg_block *copy_of(
 const struct tg_block *tg_held_view(struct tg_held *k, const struct tg_block *block,
 	const uint32_t *column, size_t n, int64_t from_ns, int64_t to_ns)
 {
-	uint32_t first = rows_before(block, from_ns), end = rows_before(block, to_ns);
+	uint32_t first = (uint32_t)tg_sorted_count(
+			 block->t_ns, block->n_rows, sizeof(*block->t_ns), 0, from_ns, false),
+		 end = (uint32_t)tg_sorted_count(
+			 block->t_ns, block->n_rows, sizeof(*block->t_ns), 0, to_ns, false);
 
 	first -= first > 0;
 	while (end < block->n_rows && block->t_ns[end] <= to_ns)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/sorted.h"
 #include "record/chain.h"
 #include "record/crc32c.h"
 #include "record/processes.h"
@@ -227,17 +228,7 @@ int tg_reader_decode(
 /* The first of the places that may end at `t_ns` or later. */
 static size_t first_place(const struct tg_places *places, int64_t t_ns)
 {
-	size_t lo = 0, hi = places->unordered ? 0 : places->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (places->p[mid].last_ns < t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return places->unordered ? 0 : tg_sorted_before(places->p, places->n, last_ns, t_ns);
 }
 
 void tg_reader_hold(struct tg_reader *r, uint64_t bytes)
