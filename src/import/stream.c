@@ -258,13 +258,13 @@ void tg_stream_tick(struct tg_stream *s, int64_t from_ns)
 	choose_items(s);
 	if (!s->block)
 		return;
-	begin = TG_MAX(tick->begin_ns, from_ns); /* TG_UNKNOWN is less than any */
-	if (tick->begin_ns != TG_UNKNOWN)
+	begin = tick->begin_ns == TG_UNKNOWN ? s->before_ns : TG_MAX(tick->begin_ns, from_ns);
+	/* what is missing for a moment has the value of the next; for longer nothing is known */
+	if (s->before_ns != TG_UNKNOWN && begin - s->before_ns <= 3 * s->period_ns)
+		begin = s->before_ns;
+	if (begin != TG_UNKNOWN)
 		length = tick->utc_ns - begin;
-	else if (s->before_ns != TG_UNKNOWN)
-		length = tick->utc_ns - s->before_ns;
-	if (tick->begin_ns != TG_UNKNOWN && begin < tick->utc_ns &&
-		(s->before_ns == TG_UNKNOWN || begin - s->before_ns > 3 * s->period_ns))
+	if (begin != s->before_ns && begin < tick->utc_ns)
 		write_begin(s, begin);
 	write_row(s, tick->utc_ns, length);
 	s->before_ns = tick->utc_ns;
