@@ -165,25 +165,13 @@ static int write_report(const struct tg_import *im, const char *path, struct tg_
 	return r < 0 ? tg_err_set(err, r, "cannot write %.150s: %s", path, strerror(-r)) : 0;
 }
 
-/* What the run is called: the last part of the first path. */
-static void name_of(struct tg_buf *out, const char *path)
-{
-	size_t len = strlen(path), from;
-
-	while (len > 1 && path[len - 1] == '/')
-		len--;
-	for (from = len; from && path[from - 1] != '/';)
-		from--;
-	tg_buf_add(out, path + from, len - from);
-}
-
 static int write_recording(
 	const struct tg_import *im, const char *path, const char *first, struct tg_err *err)
 {
 	struct tg_buf name = TG_BUF_INIT, left_out = TG_BUF_INIT;
 	int r;
 
-	name_of(&name, first);
+	tg_import_name(first, &name);
 	r = tg_import_write(im, path, name.data, &left_out, err);
 	for (const char *p = left_out.data; r == 0 && *p; p += strcspn(p, "\n") + 1)
 		tg_cli_fail(0, "%.*s", (int)strcspn(p, "\n"), p);

@@ -25,25 +25,13 @@ static void note_logs(struct tg_command *c, const struct tg_import *im)
 	tg_buf_release(&plain);
 }
 
-/* Of "logs/run7/" it is "run7". */
-static void name_of(const char *path, struct tg_buf *out)
-{
-	size_t len = strlen(path), from;
-
-	while (len > 1 && path[len - 1] == '/')
-		len--;
-	for (from = len; from && path[from - 1] != '/';)
-		from--;
-	tg_buf_add(out, path + from, len - from);
-}
-
 static int write_and_open(struct tg_command *c, const struct tg_import *im, const char *name,
 	const char *path, struct tg_recording **out)
 {
 	struct tg_buf title = TG_BUF_INIT, left_out = TG_BUF_INIT;
 	int r;
 
-	name_of(name, &title);
+	tg_import_name(name, &title);
 	r = tg_import_write(im, path, title.data, &left_out, &c->err);
 	if (r == 0)
 		r = tg_recording_open(out, path, &c->err);

@@ -124,9 +124,10 @@ static void grid_rows(struct tg_csv *csv, const struct tg_csv_kind *kind,
 	}
 }
 
-int tg_csv_grid(const struct tg_import *im, const struct tg_log_format *f,
-	const struct tg_csv_kind *kind, const char *folder, struct tg_err *err)
+int tg_csv_grid(const struct tg_import *im, const struct tg_log_format *f, const char *folder,
+	struct tg_err *err)
 {
+	const struct tg_csv_kind *kind = &f->csv_kind;
 	size_t first, n = tg_import_of_tool(im, f->tool, &first);
 	int64_t begin = TG_UNKNOWN;
 	struct tg_csv csv;

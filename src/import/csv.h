@@ -33,17 +33,9 @@ void tg_csv_text(struct tg_csv *csv, const char *text);
 /* Behind each line: what is in memory goes to the file when it is much. */
 void tg_csv_end_line(struct tg_csv *csv);
 
-/* How the lines of a file of that kind begin. */
-struct tg_csv_kind {
-	const char *name; /* "vmstat.csv" */
-	const char *head; /* "datetime,time,device": then come the columns that have a label */
-	bool elapsed; /* H:MM:SS since the tool's first tick, behind the date */
-	bool item;
-};
-
-/* A line for each row of the first grid of the tool's logs. */
-int tg_csv_grid(const struct tg_import *im, const struct tg_log_format *f,
-	const struct tg_csv_kind *kind, const char *folder, struct tg_err *err);
+/* A line for each row of the first grid of the tool's logs, as f->csv_kind says. */
+int tg_csv_grid(const struct tg_import *im, const struct tg_log_format *f, const char *folder,
+	struct tg_err *err);
 
 /* top-total.csv and top-proc.csv. */
 int tg_csv_top(const struct tg_import *im, const struct tg_log_format *f, const char *folder,

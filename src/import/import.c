@@ -317,3 +317,14 @@ void tg_import_line(const struct tg_logfile *log, struct tg_buf *out)
 	for (size_t i = 0; i < log->n_notes; i++)
 		tg_buf_addf(out, "; %s", log->note[i]);
 }
+
+void tg_import_name(const char *path, struct tg_buf *out)
+{
+	size_t len = strlen(path), from;
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	for (from = len; from && path[from - 1] != '/';)
+		from--;
+	tg_buf_add(out, path + from, len - from);
+}

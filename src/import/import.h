@@ -58,6 +58,9 @@ void tg_import_report(const struct tg_import *im, struct tg_buf *out);
 /* Write the CSV files of all tools into `folder`, which is made. 0, or -errno with a sentence. */
 int tg_import_csv(const struct tg_import *im, const char *folder, struct tg_err *err);
 
+/* Append what the run of logs at `path` is called: of "logs/run7/" it is "run7". */
+void tg_import_name(const char *path, struct tg_buf *out);
+
 /* "top-20261201.log: top (procps 3.3.17 or later), 47 samples, 0 lines skipped". */
 void tg_import_line(const struct tg_logfile *log, struct tg_buf *out);
 

@@ -236,5 +236,6 @@ const struct tg_log_format tg_format_iostat = {
 	.looks = looks,
 	.read = read_iostat,
 	.report = tg_report_items,
-	.csv = tg_iostat_csv,
+	.csv = tg_csv_grid,
+	.csv_kind = TG_IOSTAT_CSV,
 };

@@ -4,6 +4,7 @@
 #define TG_IMPORT_IOSTAT_H
 
 #include "import/civil.h"
+#include "import/csv.h"
 #include "import/logfile.h"
 
 enum tg_iostat_column {
@@ -82,7 +83,10 @@ void tg_iostat_cpu_row(struct tg_iostat *io, const double *value);
 /* The version, by a set of columns (bits). */
 void tg_iostat_version(struct tg_logfile *log, uint64_t columns);
 
-int tg_iostat_csv(const struct tg_import *im, const struct tg_log_format *f, const char *folder,
-	struct tg_err *err);
+/* Of text and JSON the same file. */
+#define TG_IOSTAT_CSV                                                                              \
+	{                                                                                          \
+		"iostat.csv", "datetime,time,device", true, true                                   \
+	}
 
 #endif

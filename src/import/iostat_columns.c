@@ -316,11 +316,3 @@ void tg_iostat_version(struct tg_logfile *log, uint64_t c)
 		version = "sysstat 11.6 or later";
 	tg_logfile_version(log, version);
 }
-
-int tg_iostat_csv(const struct tg_import *im, const struct tg_log_format *f, const char *folder,
-	struct tg_err *err)
-{
-	static const struct tg_csv_kind kind = { "iostat.csv", "datetime,time,device", true, true };
-
-	return tg_csv_grid(im, f, &kind, folder, err);
-}

@@ -100,6 +100,14 @@ struct tg_logfile {
 	size_t n_stages, cap_stages;
 };
 
+/* How the lines of a CSV file begin that has one for each row of a grid. */
+struct tg_csv_kind {
+	const char *name; /* "vmstat.csv" */
+	const char *head; /* "datetime,time,device": then come the columns that have a label */
+	bool elapsed; /* H:MM:SS since the tool's first tick, behind the date */
+	bool item;
+};
+
 struct tg_log_format {
 	const char *tool; /* as users know it */
 	const char *key; /* in the JSON report; NULL: the tool's name */
@@ -114,6 +122,7 @@ struct tg_log_format {
 	/* CSV files that the tool has; NULL: none. 0, or -errno with a sentence. */
 	int (*csv)(const struct tg_import *im, const struct tg_log_format *f, const char *folder,
 		struct tg_err *err);
+	struct tg_csv_kind csv_kind; /* where that is tg_csv_grid */
 };
 
 /* The format of these bytes, or NULL. */

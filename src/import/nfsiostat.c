@@ -399,19 +399,12 @@ static bool looks(const char *head, size_t len)
 	       strstr(head, "No NFS mount points were found");
 }
 
-static int csv(const struct tg_import *im, const struct tg_log_format *f, const char *folder,
-	struct tg_err *err)
-{
-	static const struct tg_csv_kind kind = { "nfsiostat.csv", "time,fs", false, true };
-
-	return tg_csv_grid(im, f, &kind, folder, err);
-}
-
 const struct tg_log_format tg_format_nfsiostat = {
 	.tool = "nfsiostat",
 	.layout = { &layout },
 	.looks = looks,
 	.read = read_nfs,
 	.report = tg_report_items,
-	.csv = csv,
+	.csv = tg_csv_grid,
+	.csv_kind = { "nfsiostat.csv", "time,fs", false, true },
 };

@@ -239,19 +239,12 @@ static bool looks(const char *head, size_t len)
 	return tg_scan_starts(p, "procs -") || tg_scan_starts(p, "--procs--");
 }
 
-static int csv(const struct tg_import *im, const struct tg_log_format *f, const char *folder,
-	struct tg_err *err)
-{
-	static const struct tg_csv_kind kind = { "vmstat.csv", "datetime,time", true, false };
-
-	return tg_csv_grid(im, f, &kind, folder, err);
-}
-
 const struct tg_log_format tg_format_vmstat = {
 	.tool = "vmstat",
 	.layout = { &layout },
 	.looks = looks,
 	.read = read_vmstat,
 	.report = tg_report_one,
-	.csv = csv,
+	.csv = tg_csv_grid,
+	.csv_kind = { "vmstat.csv", "datetime,time", true, false },
 };
