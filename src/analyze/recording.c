@@ -403,6 +403,11 @@ void tg_span_release(struct tg_span *span)
 
 /* ---- after the events ---- */
 
+bool tg_span_failed(const struct tg_span *span)
+{
+	return !strcmp(span->status, "error") || !strcmp(span->status, "died");
+}
+
 uint64_t tg_span_lane(const struct tg_span *span)
 {
 	return span->lane ? tg_hash(TG_HASH_INIT, span->lane, strlen(span->lane)) : TG_HASH_INIT;

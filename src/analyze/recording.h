@@ -108,6 +108,9 @@ struct tg_recording {
 	bool damage_known;
 };
 
+/* Whether it ended by an error or a death. */
+bool tg_span_failed(const struct tg_span *span);
+
 /* A key for the lane of a span: a kernel runs one cell at a time in each. */
 uint64_t tg_span_lane(const struct tg_span *span);
 

@@ -12,10 +12,8 @@ void tg_chart_draw(const struct tg_layout *l, struct tg_canvas *cv);
 void tg_flags_draw(const struct tg_layout *l, struct tg_canvas *cv);
 void tg_cells_draw(const struct tg_layout *l, struct tg_canvas *cv);
 
-/* A panel that is a heat map, a part of tg_chart_draw(); how its rows are laid out and shaded. */
+/* A panel that is a heat map, a part of tg_chart_draw(), and how its rows are shaded. */
 void tg_heat_draw(const struct tg_layout *l, struct tg_canvas *cv, size_t which);
-double tg_heat_row_height(const struct tg_panel *p);
-size_t tg_heat_slots(const struct tg_layout *l, const struct tg_panel *p);
 double tg_heat_opacity(double share);
 
 /* Opacity of a cell that used this share of the cores. */

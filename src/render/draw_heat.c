@@ -12,12 +12,7 @@
 #define NAME_LEAST 11 /* pixels from one row's name to the next */
 #define RAMP_WIDTH 60
 
-double tg_heat_row_height(const struct tg_panel *p)
-{
-	return fmin(14, fmax(2, 300 / (double)TG_MAX(p->n_series, (size_t)1)));
-}
-
-size_t tg_heat_slots(const struct tg_layout *l, const struct tg_panel *p)
+static size_t slots_for(const struct tg_layout *l, const struct tg_panel *p)
 {
 	double pixels = (l->right - l->left) / 2;
 
@@ -129,7 +124,7 @@ void tg_heat_draw(const struct tg_layout *l, struct tg_canvas *cv, size_t which)
 		.size = TG_SIZE_TITLE,
 		.ink = TG_INK_TEXT,
 		.bold = true };
-	size_t n = tg_heat_slots(l, p);
+	size_t n = slots_for(l, p);
 	struct tg_bucket *slot;
 	double x;
 

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "render/draw.h"
 #include "render/resample.h"
 
 #include "base/mem.h"
@@ -26,6 +25,11 @@ double tg_panel_max(const struct tg_panel *p)
 			if (tg_bucket_is_value(&p->series[i].bucket[k]))
 				max = fmax(max, p->series[i].bucket[k].max);
 	return max;
+}
+
+double tg_heat_row_height(const struct tg_panel *p)
+{
+	return fmin(14, fmax(2, 300 / (double)TG_MAX(p->n_series, (size_t)1)));
 }
 
 static double plot_height(const struct tg_chart *c, const struct tg_panel *p)

@@ -144,6 +144,9 @@ double tg_cell_value(const struct tg_cell *cell, int bar);
 void tg_layout_columns(
 	const struct tg_chart *c, double width, double place[TG_COLUMNS], double room[TG_COLUMNS]);
 
+/* Pixels of a row of a heat map, one above the other without anything between. */
+double tg_heat_row_height(const struct tg_panel *p);
+
 /* Largest finite value of a panel's series, 0 when there is none. */
 double tg_panel_max(const struct tg_panel *p);
 

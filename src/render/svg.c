@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "base/xml.h"
 #include "render/canvas.h"
 #include "render/chart.h"
 #include "render/draw.h"
@@ -71,29 +72,13 @@ static void put_opacity(struct tg_buf *out, const char *name, double v)
 	tg_buf_addf(out, " %s=\"%s\"", name, text);
 }
 
-static void put_escaped(struct tg_buf *out, const char *s)
-{
-	for (; *s; s++) {
-		if (*s == '&')
-			tg_buf_adds(out, "&amp;");
-		else if (*s == '<')
-			tg_buf_adds(out, "&lt;");
-		else if (*s == '>')
-			tg_buf_adds(out, "&gt;");
-		else if (*s == '"')
-			tg_buf_adds(out, "&quot;");
-		else
-			tg_buf_addc(out, *s);
-	}
-}
-
 /* Any bytes, cleaned and bounded. */
 static void put_name(struct tg_buf *out, const char *s)
 {
 	struct tg_buf text = TG_BUF_INIT;
 
 	tg_text_clean(s, 200, &text);
-	put_escaped(out, text.data);
+	tg_xml_text(out, text.data);
 	tg_buf_release(&text);
 }
 
@@ -224,7 +209,7 @@ static void svg_text(struct tg_canvas *cv, const struct tg_label *at, const char
 		tg_buf_adds(out, " font-weight=\"600\"");
 	tg_buf_adds(out, anchor[at->anchor]);
 	tg_buf_addc(out, '>');
-	put_escaped(out, text);
+	tg_xml_text(out, text);
 	tg_buf_adds(out, "</text>\n");
 }
 
@@ -295,7 +280,7 @@ void tg_chart_svg(const struct tg_chart *c, const char *prefix, struct tg_buf *o
 	put_name(out, c->headline ? c->headline : "");
 	tg_buf_addf(out, "</title>\n<desc id=\"%s-desc\">", prefix);
 	tg_chart_text(c, &text);
-	put_escaped(out, text.data);
+	tg_xml_text(out, text.data);
 	tg_buf_release(&text);
 	tg_buf_adds(out, "</desc>\n");
 	put_style(out, prefix);

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "base/xml.h"
 #include "report/report.h"
 
 #include "base/mem.h"
@@ -19,20 +20,7 @@ static void put_text(struct tg_buf *out, const char *s)
 	struct tg_buf plain = TG_BUF_INIT;
 
 	tg_plain(&plain, s ? s : "", TEXT_MAX);
-	for (const char *p = plain.data; *p; p++) {
-		if (*p == '&')
-			tg_buf_adds(out, "&amp;");
-		else if (*p == '<')
-			tg_buf_adds(out, "&lt;");
-		else if (*p == '>')
-			tg_buf_adds(out, "&gt;");
-		else if (*p == '"')
-			tg_buf_adds(out, "&quot;");
-		else if (*p == '\'')
-			tg_buf_adds(out, "&#39;");
-		else
-			tg_buf_addc(out, *p);
-	}
+	tg_xml_text(out, plain.data);
 	tg_buf_release(&plain);
 }
 

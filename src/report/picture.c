@@ -6,6 +6,7 @@
 
 #include "analyze/moments.h"
 #include "analyze/together.h"
+#include "report/bands.h"
 #include "report/format.h"
 #include "report/panels.h"
 
@@ -24,46 +25,6 @@ struct work {
 };
 
 /* ---- words ---- */
-
-static bool has_failed(const struct tg_span *s)
-{
-	return !strcmp(s->status, "error") || !strcmp(s->status, "died");
-}
-
-static void add_bands(struct work *w)
-{
-	struct tg_buf label = TG_BUF_INIT;
-
-	for (size_t i = 0; i < w->p->n_spans; i++) {
-		const struct tg_span *s = w->p->span[i];
-
-		if (strcmp(s->kind, "cell") != 0 && strcmp(s->kind, "stage") != 0)
-			continue;
-		tg_buf_clear(&label);
-		tg_span_label(s, &label);
-		tg_buf_addc(&label, ' ');
-		tg_fmt_seconds(&label, (double)(s->end_ns - s->begin_ns) / 1e9);
-		tg_chart_band(w->chart, label.data, (double)(s->begin_utc_ns - w->from_ns) / 1e9,
-			(double)(s->end_utc_ns - w->from_ns) / 1e9, has_failed(s));
-	}
-	tg_buf_release(&label);
-}
-
-static void add_flags(struct work *w)
-{
-	struct tg_buf label = TG_BUF_INIT;
-	const struct tg_moment **mark;
-	size_t n = tg_marks_of(w->p->recording, w->from_ns, w->to_ns, &mark);
-
-	for (size_t i = 0; i < n && i < TG_MARKS_TOLD; i++) {
-		tg_buf_clear(&label);
-		tg_moment_label(mark[i], &label);
-		tg_chart_flag(w->chart, label.data, (double)(mark[i]->utc_ns - w->from_ns) / 1e9);
-	}
-	tg_buf_release(&label);
-	w->n_undrawn = n - w->chart->n_flags;
-	free(mark);
-}
 
 static bool is_pss(const struct tg_totals *t)
 {
@@ -110,7 +71,7 @@ static int add_cells(struct work *w)
 		tg_span_label(s, &label);
 		tg_chart_cell(w->chart, label.data, (double)(s->begin_utc_ns - w->from_ns) / 1e9,
 			(double)(s->end_utc_ns - w->from_ns) / 1e9, t[i].cores_mean,
-			t[i].mem_peak_bytes * factor, has_failed(s));
+			t[i].mem_peak_bytes * factor, tg_span_failed(s));
 	}
 	tg_buf_release(&label);
 	free(t);
@@ -323,8 +284,8 @@ static int draw(struct work *w, struct tg_err *err)
 		rc = add_cells(w);
 	if (rc < 0)
 		return unreadable(p, rc, err);
-	add_bands(w);
-	add_flags(w);
+	tg_bands_add(chart, p->span, p->n_spans, w->from_ns);
+	w->n_undrawn = tg_flags_add(chart, p->recording, w->from_ns, w->to_ns);
 	add_words(w);
 	add_rows(w);
 	return 0;

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "analyze/disks.h"
-#include "analyze/moments.h"
 #include "analyze/series.h"
+#include "report/bands.h"
 #include "report/format.h"
 #include "report/panels.h"
 #include "report/plots.h"
@@ -82,35 +82,14 @@ static const struct section sections[] = {
 
 void tg_plot_frame(const struct tg_told *t, struct tg_chart *c)
 {
-	struct tg_buf label = TG_BUF_INIT;
-	const struct tg_moment **mark;
-	size_t n = tg_marks_of(t->r, t->sums.from_ns, t->sums.to_ns, &mark);
-
 	*c = (struct tg_chart){ .t_end = (double)(t->sums.to_ns - t->sums.from_ns) / 1e9,
 		.x_label = tg_xstrdup("since it began"),
 		.plot_height = HEIGHT,
 		.gutter = GUTTER,
 		.margin = MARGIN };
-	for (size_t i = 0; i < t->n_stages; i++) {
-		const struct tg_span *s = t->stage[i];
-
-		if (strcmp(s->kind, "cell") != 0 && strcmp(s->kind, "stage") != 0)
-			continue;
-		tg_buf_clear(&label);
-		tg_span_label(s, &label);
-		tg_buf_addc(&label, ' ');
-		tg_fmt_seconds(&label, (double)(s->end_ns - s->begin_ns) / 1e9);
-		tg_chart_band(c, label.data, (double)(s->begin_utc_ns - t->sums.from_ns) / 1e9,
-			(double)(s->end_utc_ns - t->sums.from_ns) / 1e9,
-			!strcmp(s->status, "error") || !strcmp(s->status, "died"));
-	}
-	for (size_t i = 0; i < n && i < TG_MARKS_TOLD; i++) {
-		tg_buf_clear(&label);
-		tg_moment_label(mark[i], &label);
-		tg_chart_flag(c, label.data, (double)(mark[i]->utc_ns - t->sums.from_ns) / 1e9);
-	}
-	free(mark);
-	tg_buf_release(&label);
+	tg_bands_add(c, t->stage, t->n_stages, t->sums.from_ns);
+	/* those that are left out are among the notes */
+	tg_flags_add(c, t->r, t->sums.from_ns, t->sums.to_ns);
 }
 
 static void put_stats(const struct tg_panel_stats *stats, const char *unit, struct tg_sheet *sheet)

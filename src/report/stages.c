@@ -177,7 +177,7 @@ static void draw_times(const struct tg_told *t, struct tg_chart *c)
 		tg_chart_cell(c, label.data, (double)(s->begin_utc_ns - t->sums.from_ns) / 1e9,
 			(double)(s->end_utc_ns - t->sums.from_ns) / 1e9,
 			t->stage_totals[i].cores_mean, t->stage_totals[i].mem_peak_bytes * factor,
-			!strcmp(s->status, "error") || !strcmp(s->status, "died"));
+			tg_span_failed(s));
 	}
 	tg_buf_release(&label);
 }

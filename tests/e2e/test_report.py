@@ -7,6 +7,8 @@ import pathlib
 import re
 import subprocess
 
+import nbclient
+import nbformat
 import pytest
 
 BROWSER = pathlib.Path(__file__).parent / "browser"
@@ -122,8 +124,6 @@ def test_the_environment_and_arguments_stay_out(exe, recorded, tmp_path):
 
 
 def test_the_notebook_runs_again(exe, recorded):
-    nbformat = pytest.importorskip("nbformat")
-    nbclient = pytest.importorskip("nbclient")
     file = recorded.with_suffix(".ipynb")
     report(exe, recorded, "-o", file)
     book = nbformat.read(file, as_version=4)
