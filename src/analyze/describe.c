@@ -104,3 +104,11 @@ void tg_describe_points(
 	tg_describe(value, n, out);
 	free(value);
 }
+
+void tg_description_scale(struct tg_description *d, double factor)
+{
+	double *const value[] = { &d->mean, &d->std, &d->min, &d->q25, &d->q50, &d->q75, &d->max };
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(value); i++)
+		*value[i] *= factor;
+}

@@ -24,4 +24,7 @@ void tg_describe(double *value, size_t n, struct tg_description *out);
 void tg_describe_points(
 	const struct tg_points *p, int64_t from_ns, int64_t to_ns, struct tg_description *out);
 
+/* Multiply all but the count, as for another unit. */
+void tg_description_scale(struct tg_description *d, double factor);
+
 #endif
