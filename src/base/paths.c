@@ -177,3 +177,11 @@ int tg_paths_self(struct tg_buf *out)
 	tg_buf_add(out, path, (size_t)n);
 	return 0;
 }
+
+int tg_paths_scratch(struct tg_buf *out)
+{
+	const char *base = env_dir("TMPDIR");
+
+	tg_buf_addf(out, "%s/tachograph-XXXXXX", base ? base : "/tmp");
+	return mkdtemp(out->data) ? 0 : -errno;
+}

@@ -31,6 +31,9 @@ int tg_paths_recordings(struct tg_buf *out, struct tg_err *err);
 /* Append its name only, for readers: it may not exist. Same result. */
 int tg_paths_recordings_name(struct tg_buf *out, struct tg_err *err);
 
+/* Make an empty folder, for us alone, for what is gone soon: in $TMPDIR, else /tmp. 0 or -errno. */
+int tg_paths_scratch(struct tg_buf *out);
+
 /* mkdir -p with `mode` for what is made. Returns 0 or -errno; `err` names the folder. */
 int tg_paths_mkdirs(const char *path, unsigned mode, struct tg_err *err);
 

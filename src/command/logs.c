@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command/logs.h"
 
-#include <errno.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "command/run.h"
 #include "import/import.h"
 #include "import/write.h"
@@ -43,8 +43,7 @@ static int write_and_open(struct tg_command *c, const struct tg_import *im, cons
 int tg_open_logs(
 	struct tg_command *c, const char *name, const char *keep, struct tg_recording **out)
 {
-	char folder[] = "/tmp/tachograph-XXXXXX";
-	struct tg_buf from = TG_BUF_INIT, path = TG_BUF_INIT;
+	struct tg_buf from = TG_BUF_INIT, folder = TG_BUF_INIT, path = TG_BUF_INIT;
 	struct tg_import *im = NULL;
 	int r = tg_import_new(&im, &(struct tg_import_options){ 0 }, &c->err);
 
@@ -54,19 +53,21 @@ int tg_open_logs(
 	if (r == 0) {
 		tg_import_settle(im);
 		note_logs(c, im);
-		if (keep)
+		if (!keep)
+			r = tg_paths_scratch(&folder);
+		if (r < 0)
+			tg_err_set(&c->err, r, "Cannot make the folder %s: %s", folder.data,
+				strerror(-r));
+		else if (keep)
 			tg_resolve(c, keep, &path);
-		else if (mkdtemp(folder))
-			tg_buf_addf(&path, "%s/logs.tacho", folder);
 		else
-			r = tg_err_set(
-				&c->err, -errno, "Cannot write in /tmp: %s", strerror(errno));
+			tg_buf_addf(&path, "%s/logs.tacho", folder.data);
 	}
 	if (r == 0) {
 		r = write_and_open(c, im, name, path.data, out);
 		if (!keep) {
 			unlink(path.data);
-			rmdir(folder);
+			rmdir(folder.data);
 		}
 	}
 	if (r == 0 && !keep) { /* it is called by what it was made of */
@@ -75,6 +76,7 @@ int tg_open_logs(
 	}
 	tg_import_free(im);
 	tg_buf_release(&from);
+	tg_buf_release(&folder);
 	tg_buf_release(&path);
 	return r < 0 ? TG_WORD_FAILED : TG_WORD_OK;
 }

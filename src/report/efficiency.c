@@ -18,7 +18,8 @@ static void columns(struct tg_sheet *s)
 	tg_sheet_column(s, "used", true, NULL);
 	tg_sheet_column(s, "share", true, "used, of what was asked for or allowed");
 	tg_sheet_column(s, "next time", true,
-		"cores: the most that were busy, rounded up; memory: the peak and a fifth; time: "
+		"cores: the most that were busy, rounded up from a quarter on; memory: the peak "
+		"and a fifth; time: "
 		"what it took and a quarter");
 }
 

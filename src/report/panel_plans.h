@@ -18,7 +18,8 @@ enum tg_line_when {
 /* One line of a panel. `node` ones are drawn on demand, beside the job's. */
 struct tg_panel_line {
 	const char *metric;
-	const char *name;
+	const char
+		*name; /* in the legend; of instances behind theirs, and NULL where that says it */
 	enum tg_hue hue;
 	unsigned style;
 	bool node;
@@ -30,8 +31,8 @@ struct tg_panel_line {
 enum tg_panel_scaling { TG_AS_CORES, TG_AS_BYTES, TG_AS_BYTES_PER_S, TG_AS_IS };
 
 struct tg_panel_plan {
-	const char *name;
-	const char *title;
+	const char *name; /* as --panel has it */
+	const char *title; /* its unit comes behind it */
 	enum tg_panel_scaling scaling;
 	bool each; /* a line for each instance of each metric */
 	bool usual; /* drawn when no list is given and there is something to see */

@@ -42,7 +42,7 @@ struct tg_panels {
 	double cores_machine; /* another one, where more than is allowed; NaN: none */
 	double smooth_s; /* window of moving averages: 0: none, or TG_SMOOTH_USUAL */
 	const char *instance; /* of panels with a line for each device: this one; NULL: all */
-	struct tg_panel_stats *stats; /* gets what is drawn in figures; or NULL */
+	struct tg_panel_stats *stats; /* gets the figures of the one panel that is added; or NULL */
 	bool percent; /* a second scale beside cores: 100 % is one core */
 	struct tg_buf *empty; /* gets the names in `list` that have nothing to show: "gpu, net" */
 };

@@ -161,7 +161,7 @@ static int add_plot(struct tg_told *t, const struct section *s, const struct plo
 			tg_report_add(t->report, 2, s->id, s->title, NULL);
 		*sectioned = true;
 		panel = &chart.panel[0];
-		tg_buf_adds(&id, plot->panel);
+		tg_buf_addf(&id, "plot-%s", plot->panel);
 		if (instance)
 			tg_buf_addf(&id, "-%zu", which);
 		p = tg_report_add(t->report, 3, id.data, panel->title, plot->text);

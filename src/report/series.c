@@ -3,6 +3,8 @@
 #include <errno.h>
 
 #include "analyze/describe.h"
+#include "base/hash.h"
+#include "base/map.h"
 #include "report/format.h"
 #include "report/report.h"
 
@@ -72,14 +74,15 @@ static void put_head(struct tg_sheet *s)
 		tg_sheet_column(s, head[i], true, NULL);
 }
 
-/* Whether a table before this one has the column; those of one metric stand together. */
-static bool is_known(const struct tg_table *table, size_t at, const struct tg_column *c)
+/* Whether the column is of a series that is there already: tables follow each other. */
+static bool is_known(struct tg_map *known, const struct tg_column *c)
 {
-	for (size_t i = 0; i < at; i++)
-		for (size_t k = 0; k < table[i].n_columns; k++)
-			if (!strcmp(table[i].column[k].metric->name, c->metric->name) &&
-				!strcmp(table[i].column[k].instance, c->instance))
-				return true;
+	uint64_t key = tg_hash(TG_HASH_INIT, c->metric->name, strlen(c->metric->name) + 1);
+
+	key = tg_hash(key, c->instance, strlen(c->instance));
+	if (tg_map_get(known, key) >= 0)
+		return true;
+	tg_map_put(known, key, 0);
 	return false;
 }
 
@@ -89,6 +92,7 @@ int tg_report_series(struct tg_told *t)
 	const struct tg_table *table = tg_reader_tables(t->r->reader, &n);
 	const char *last = "";
 	struct tg_sheet sheet = { .keys = false };
+	struct tg_map known = TG_MAP_INIT;
 	int rc = 0;
 
 	put_head(&sheet);
@@ -99,9 +103,10 @@ int tg_report_series(struct tg_told *t)
 			same = strcmp(last, c->metric->name) ? 0 : same + 1;
 			last = c->metric->name;
 			if (same < INSTANCES_MAX && tg_sheet_rows(&sheet) < ROWS_MAX &&
-				!is_known(table, i, c))
+				!is_known(&known, c))
 				rc = put_series(t, &sheet, c);
 		}
+	tg_map_release(&known);
 	if (rc == 0 && tg_sheet_rows(&sheet)) {
 		struct tg_report_part *p = tg_report_add(t->report, 2, "series", "All series",
 			"Each metric that was sampled, also those that no plot shows.");

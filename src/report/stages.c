@@ -9,9 +9,10 @@
 
 #include "base/mem.h"
 
-#define LANES_MIN 2 /* fewer are no picture */
+#define LANES_MIN    2 /* fewer are no picture */
+#define HOURS_FROM_S 360 /* of CPU time in the longest; else it is told in seconds */
 
-enum shown_as { AS_NUMBER, AS_SECONDS, AS_BYTES, AS_HOURS, AS_PER_CENT };
+enum shown_as { AS_NUMBER, AS_SECONDS, AS_BYTES, AS_PER_CENT };
 
 /* A column: a member of the totals, or something that is made of several. */
 struct field {
@@ -21,6 +22,16 @@ struct field {
 	double (*of)(const struct tg_totals *t);
 	bool estimated; /* of the totals that may be interpolated: told by "~" */
 };
+
+static double core_hours(const struct tg_totals *t)
+{
+	return t->cpu_s / 3600;
+}
+
+static double core_seconds(const struct tg_totals *t)
+{
+	return t->cpu_s;
+}
 
 static double cores_of_allowed(const struct tg_totals *t)
 {
@@ -36,7 +47,8 @@ static double memory_of_limit(const struct tg_totals *t)
 
 static const struct field field[] = {
 	{ "wall", "time from begin to end", AS_SECONDS, AT(wall_s) },
-	{ "core-hours", "CPU time of the job's processes", AS_HOURS, AT(cpu_s), NULL, true },
+	{ "core-hours", "CPU time of the job's processes", AS_NUMBER, 0, core_hours, true },
+	{ "core-seconds", "CPU time of the job's processes", AS_NUMBER, 0, core_seconds, true },
 	{ "cores", "used on average", AS_NUMBER, AT(cores_mean), NULL, true },
 	{ "of allowed", "of the cores that it was allowed", AS_PER_CENT, 0, cores_of_allowed,
 		true },
@@ -76,12 +88,6 @@ static void put_value(
 	case AS_BYTES:
 		tg_fmt_bytes(b, v);
 		break;
-	case AS_HOURS:
-		if (v < 18) /* what is as little has no hours */
-			tg_buf_addf(b, "%.2g", v / 3600);
-		else
-			tg_fmt_number(b, v / 3600);
-		break;
 	case AS_PER_CENT:
 		tg_fmt_pct(b, v, 100);
 		break;
@@ -96,10 +102,15 @@ static void put_value(
 static void put_columns(struct tg_sheet *sheet, const struct tg_totals *const *totals, size_t n,
 	bool known[TG_ARRAY_SIZE(field)])
 {
+	bool hours = false;
+
+	for (size_t i = 0; i < n; i++)
+		hours |= totals[i]->cpu_s >= HOURS_FROM_S;
 	for (size_t k = 0; k < TG_ARRAY_SIZE(field); k++) {
 		known[k] = false;
 		for (size_t i = 0; i < n && !known[k]; i++)
-			known[k] = value_of(&field[k], totals[i]) > 0;
+			known[k] = value_of(&field[k], totals[i]) > 0 &&
+				   field[k].of != (hours ? core_seconds : core_hours);
 		if (known[k])
 			tg_sheet_column(sheet, field[k].title, true, field[k].help);
 	}
@@ -125,7 +136,7 @@ static void put_verdict(const struct tg_span *s, const struct tg_totals *t, stru
 			tg_buf_addf(b, "%s%s", b->len ? " · " : "", t->verdict[i]);
 }
 
-static void put_rows(const struct tg_told *t, struct tg_sheet *sheet)
+static void put_rows(const struct tg_told *t, struct tg_sheet *sheet, bool cells)
 {
 	const struct tg_totals **totals = tg_xcalloc(t->n_stages + 1, sizeof(*totals));
 	bool known[TG_ARRAY_SIZE(field)];
@@ -133,7 +144,7 @@ static void put_rows(const struct tg_told *t, struct tg_sheet *sheet)
 
 	for (size_t i = 0; i < t->n_stages; i++)
 		totals[i] = &t->stage_totals[i];
-	tg_sheet_column(sheet, "stage", false, NULL);
+	tg_sheet_column(sheet, cells ? "cell" : "stage", false, NULL);
 	tg_sheet_column(sheet, "began", true, "after the beginning of all");
 	put_columns(sheet, totals, t->n_stages, known);
 	free(totals);
@@ -190,7 +201,7 @@ int tg_report_stages(struct tg_told *t)
 	if (!t->n_stages)
 		return 0;
 	p = tg_report_add(t->report, 2, "stages", cells ? "Cells" : "Stages", NULL);
-	put_rows(t, &p->sheet);
+	put_rows(t, &p->sheet, cells);
 	p->code = tg_xstrdup("run.spans");
 	if (t->n_stages < LANES_MIN)
 		return 0;

@@ -81,7 +81,7 @@ def test_it_is_whole_without_scripts(seen):
 
 def test_the_cross_hair_reads_what_was_sampled(seen):
     value = float(re.search(r"job, mean of 400 ms ([\d.]+) cores", seen["read"]).group(1))
-    assert value == pytest.approx(seen["middle"], rel=0.01, abs=0.002)
+    assert any(value == pytest.approx(near, rel=0.01, abs=0.002) for near in seen["middle"]), seen["middle"]
     assert seen["shared"] == sum(1 for p in seen["plots"] if p["series"])
 
 
