@@ -2,7 +2,6 @@
 /* `compare`: what each side cost, as a whole and stage by stage, against the first. */
 #include <errno.h>
 #include <math.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command/compared.h"
@@ -70,28 +69,23 @@ static void add_file(struct tg_compared_side *side, char *file)
 	side->file[side->n++] = file;
 }
 
-/* Sets *is_folder. Returns whether there is anything of that name. */
-static bool look(struct tg_command *c, const char *name, bool *is_folder)
+static bool is_there(struct tg_command *c, const char *name)
 {
 	struct tg_buf path = TG_BUF_INIT;
-	struct stat st;
 	bool there;
 
 	tg_resolve(c, name, &path);
-	there = name[0] && stat(path.data, &st) == 0;
-	*is_folder = there && S_ISDIR(st.st_mode);
+	there = name[0] && access(path.data, F_OK) == 0;
 	tg_buf_release(&path);
 	return there;
 }
 
 static int take_name(struct tg_command *c, const char *name, struct tg_compared_side *side)
 {
-	bool is_folder;
 	char **file;
 	size_t n;
 
-	look(c, name, &is_folder);
-	if (!is_folder) {
+	if (!tg_is_folder(c, name)) {
 		add_file(side, tg_xstrdup(name));
 		return TG_WORD_OK;
 	}
@@ -106,11 +100,10 @@ static int take_name(struct tg_command *c, const char *name, struct tg_compared_
 static int take_side(struct tg_command *c, const char *given, struct tg_compared_side *side)
 {
 	int rc = TG_WORD_OK;
-	bool is_folder;
 	size_t len;
 
 	side->name = tg_xstrdup(given);
-	if (look(c, given, &is_folder))
+	if (is_there(c, given))
 		return take_name(c, given, side);
 	for (const char *at = given; at && rc == TG_WORD_OK; at = at[len] ? at + len + 1 : NULL) {
 		char *name;

@@ -2,11 +2,11 @@
 #include "command/parquet.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "base/spawn.h"
 
 #include "base/mem.h"
@@ -27,19 +27,18 @@ enum { NO_PYARROW = 3, NO_ROOM = 4, NO_MODULE = 5 };
 extern char **environ;
 
 /* That of the environment we are installed in, whose packages its user means. */
-static void find_python(char *path, size_t size)
+static void find_python(struct tg_buf *out)
 {
-	ssize_t n = readlink("/proc/self/exe", path, size - 1);
 	char *slash;
 
-	path[TG_MAX(n, (ssize_t)0)] = '\0';
-	slash = strrchr(path, '/');
-	if (slash && (size_t)(slash - path) + sizeof("/python3") < size) {
-		memcpy(slash, "/python3", sizeof("/python3"));
-		if (access(path, X_OK) == 0)
+	if (tg_paths_self(out) == 0 && (slash = strrchr(out->data, '/'))) {
+		tg_buf_splice(out, (size_t)(slash - out->data), strlen(slash), "/python3",
+			strlen("/python3"));
+		if (access(out->data, X_OK) == 0)
 			return;
 	}
-	snprintf(path, size, "python3");
+	tg_buf_clear(out);
+	tg_buf_adds(out, "python3");
 }
 
 static int send_all(void *ctx, const char *data, size_t len)
@@ -77,18 +76,20 @@ static int ended(int status, struct tg_err *err)
 
 int tg_parquet_write(struct tg_export *e, const char *path, struct tg_err *err)
 {
-	char python[PATH_MAX];
-	char *argv[] = { python, (char *)"-c", (char *)START, (char *)path, NULL };
+	struct tg_buf python = TG_BUF_INIT;
+	char *argv[] = { NULL, (char *)"-c", (char *)START, (char *)path, NULL };
 	struct tg_spawn spawn = { .argv = argv, .env = environ, .fd3 = -1 };
 	int pair[2], rc, status = -1;
 	struct tg_sink before = e->sink;
 	pid_t pid;
 
-	find_python(python, sizeof(python));
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-		return tg_err_set(err, -errno, "Cannot start %s: %s", python, strerror(errno));
+		return tg_err_set(err, -errno, "Cannot start Python: %s", strerror(errno));
+	find_python(&python);
+	argv[0] = python.data;
 	spawn.fd3 = pair[1];
 	pid = tg_spawn(&spawn, err);
+	tg_buf_release(&python);
 	close(pair[1]);
 	if (pid < 0) {
 		close(pair[0]);

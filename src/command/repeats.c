@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "analyze/noise.h"
 #include "analyze/requested.h"
 #include "command/grid.h"
 #include "report/format.h"
@@ -40,29 +41,18 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct tg_repeat *)a)->name, ((const struct tg_repeat *)b)->name);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Of a member, where it is known; else NaN. */
 static void middle_and_top(
 	const struct tg_repeat *one, size_t n, size_t member, double *median, double *max)
 {
 	double *v = tg_xcalloc(n, sizeof(*v));
-	size_t known = 0;
+	struct tg_spread spread;
 
-	for (size_t i = 0; i < n; i++) {
-		double value = *(const double *)((const char *)&one[i] + member);
-
-		if (!isnan(value))
-			v[known++] = value;
-	}
-	qsort(v, known, sizeof(*v), by_value);
-	*median = known ? (v[(known - 1) / 2] + v[known / 2]) / 2 : NAN;
-	*max = known ? v[known - 1] : NAN;
+	for (size_t i = 0; i < n; i++)
+		v[i] = *(const double *)((const char *)&one[i] + member);
+	tg_spread_of(v, n, &spread);
+	*median = spread.median;
+	*max = spread.n ? v[spread.n - 1] : NAN;
 	free(v);
 }
 

@@ -144,6 +144,27 @@ static void put_gpus(const struct tg_told *t, struct tg_sheet *sheet, struct tg_
 	row(sheet, "GPUs", b);
 }
 
+/* A text, a number; of an object its members, "system Slurm · job 4711". */
+static void put_attr(const struct tg_json *v, struct tg_buf *b)
+{
+	struct tg_buf text = TG_BUF_INIT;
+
+	if (tg_json_is_object(v)) {
+		for (const char *key = tg_json_next_key(v, NULL); key;
+			key = tg_json_next_key(v, key)) {
+			tg_buf_addf(b, "%s%.60s ", b->len ? " · " : "", key);
+			put_attr(tg_json_get(v, key), b);
+		}
+		return;
+	}
+	if (tg_json_str(v, NULL))
+		tg_buf_adds(&text, tg_json_str(v, ""));
+	else
+		tg_json_dump(v, &text);
+	tg_plain(b, text.data, TEXT_CHARS);
+	tg_buf_release(&text);
+}
+
 /* What is known of the job beside its command: who asked for it and for what. */
 static void put_attrs(const struct tg_told *t, struct tg_sheet *sheet, struct tg_buf *b)
 {
@@ -155,12 +176,10 @@ static void put_attrs(const struct tg_told *t, struct tg_sheet *sheet, struct tg
 		const struct tg_json *v = tg_json_get(attrs, key);
 		struct tg_buf shown = TG_BUF_INIT;
 
-		if (!strcmp(key, "command") && t->o->no_args)
+		/* what was requested is told with what was used of it */
+		if (!strcmp(key, "requested") || (!strcmp(key, "command") && t->o->no_args))
 			continue;
-		if (tg_json_str(v, NULL))
-			tg_plain(b, tg_json_str(v, ""), TEXT_CHARS);
-		else
-			tg_json_dump(v, b);
+		put_attr(v, b);
 		tg_plain(&shown, key, 60);
 		row(sheet, shown.data, b);
 		tg_buf_release(&shown);
