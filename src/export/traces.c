@@ -71,7 +71,7 @@ static void hours(struct tg_buf *out, double s)
 static void wildcards(const struct line *l)
 {
 	static const char *const own[] = { "jobid", "rule_name", "params", "threads", "resources",
-		"input_size_mb", "command" };
+		"input_size_mb", "command", "batch", "requested" };
 	struct tg_buf text = TG_BUF_INIT;
 	struct tg_jw w;
 	const char *key = NULL;

@@ -147,13 +147,16 @@ static void take_signals(struct front *f, struct tg_front_result *out)
 {
 	struct signalfd_siginfo s;
 
-	while (read(f->signals.fd, &s, sizeof(s)) == sizeof(s))
+	while (read(f->signals.fd, &s, sizeof(s)) == sizeof(s)) {
+		/* first: of signals that wait together SIGCHLD comes behind those that ask */
+		look_at_children(f, out);
 		if (s.ssi_signo == SIGCHLD)
-			look_at_children(f, out);
-		else if (f->ended)
+			continue;
+		if (f->ended)
 			f->asked |= is_for_us(&s);
 		else if (is_for_command(&s))
 			kill(f->pid, (int)s.ssi_signo);
+	}
 }
 
 /* ---- the loop ---- */
