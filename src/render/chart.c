@@ -64,6 +64,26 @@ void tg_chart_cell(struct tg_chart *c, const char *label, double t0, double t1, 
 	c->cell[c->n_cells++] = (struct tg_cell){ copy(label), t0, t1, cores, memory, failed };
 }
 
+void tg_chart_name(struct tg_chart *c, const char *name)
+{
+	c->name = grown(c->name, c->n_names, sizeof(*c->name));
+	c->name[c->n_names++] = tg_xstrdup(name);
+}
+
+struct tg_spread_column *tg_chart_spread(
+	struct tg_chart *c, const char *title, const char *unit, enum tg_hue hue)
+{
+	struct tg_spread_column *column;
+
+	c->column = grown(c->column, c->n_columns, sizeof(*c->column));
+	column = &c->column[c->n_columns++];
+	*column = (struct tg_spread_column){ .title = copy(title),
+		.unit = copy(unit),
+		.hue = hue,
+		.of = tg_xcalloc(c->n_names, sizeof(*column->of)) };
+	return column;
+}
+
 void tg_chart_row(struct tg_chart *c, const char *const cell[5])
 {
 	struct tg_row *r;
@@ -105,6 +125,15 @@ void tg_chart_free(struct tg_chart *c)
 		free(c->cell[i].label);
 	free(c->cell);
 	free(c->memory_unit);
+	for (size_t i = 0; i < c->n_names; i++)
+		free(c->name[i]);
+	free(c->name);
+	for (size_t i = 0; i < c->n_columns; i++) {
+		free(c->column[i].title);
+		free(c->column[i].unit);
+		free(c->column[i].of);
+	}
+	free(c->column);
 	free(c->band);
 	free(c->flag);
 	free(c->row);

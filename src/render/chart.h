@@ -14,6 +14,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+#define TG_SPREAD_COLUMNS 4
+
 /* What a series is: the colour follows from it, the same in each chart. */
 enum tg_hue {
 	TG_HUE_CPU,
@@ -99,6 +101,21 @@ struct tg_cell {
 	bool failed;
 };
 
+/* How the values of one name are spread: a box plot. */
+struct tg_quartiles {
+	size_t n; /* of values; 0: nothing is known, and nothing drawn */
+	double min, q25, q50, q75, max;
+};
+
+/* A column of box plots above one scale from 0 on: one for each of the chart's names. */
+struct tg_spread_column {
+	char *title; /* "wall" */
+	char *unit; /* "GB"; NULL: seconds, labelled as times are */
+	enum tg_hue hue;
+	double mark; /* a line across all: what was requested; 0: none */
+	struct tg_quartiles *of; /* n_names of them */
+};
+
 struct tg_row {
 	char *cell[5]; /* resource, mean, max, total, note; NULL: empty */
 };
@@ -118,6 +135,14 @@ struct tg_chart {
 	size_t n_cells;
 	double cores_full, memory_full; /* of a full bar, as its title says; 0: the largest */
 	char *memory_unit; /* "GB" */
+	/*
+	 * Box plots, a line a name; all names come before the first column. SVG, PNG and text have
+	 * them; no view that is made with Vega-Lite does.
+	 */
+	char **name;
+	size_t n_names;
+	struct tg_spread_column *column; /* TG_SPREAD_COLUMNS at most are drawn */
+	size_t n_columns;
 	struct tg_row *row; /* the table below; none in a notebook's live view */
 	size_t n_rows;
 	int width; /* pixels; 0: 960 */
@@ -141,6 +166,10 @@ void tg_chart_band(struct tg_chart *c, const char *label, double t0, double t1, 
 void tg_chart_flag(struct tg_chart *c, const char *name, double t);
 void tg_chart_cell(struct tg_chart *c, const char *label, double t0, double t1, double cores,
 	double memory, bool failed);
+void tg_chart_name(struct tg_chart *c, const char *name);
+/* A unit of NULL is seconds. The column's boxes are empty; they are borrowed from the chart. */
+struct tg_spread_column *tg_chart_spread(
+	struct tg_chart *c, const char *title, const char *unit, enum tg_hue hue);
 void tg_chart_row(struct tg_chart *c, const char *const cell[5]); /* copies; NULL: empty */
 
 /*

@@ -584,6 +584,8 @@ void tg_chart_draw(const struct tg_layout *l, struct tg_canvas *cv)
 		draw_time(l, cv);
 	if (l->chart->n_cells)
 		tg_cells_draw(l, cv);
+	if (l->spread.n_columns)
+		tg_spread_draw(l, cv);
 	if (l->chart->n_rows)
 		draw_table(l, cv);
 }

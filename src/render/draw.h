@@ -8,9 +8,14 @@
 
 void tg_chart_draw(const struct tg_layout *l, struct tg_canvas *cv);
 
-/* The flags and the list of cells, parts of tg_chart_draw(). */
+/* The flags, the list of cells and the box plots, parts of tg_chart_draw(). */
 void tg_flags_draw(const struct tg_layout *l, struct tg_canvas *cv);
 void tg_cells_draw(const struct tg_layout *l, struct tg_canvas *cv);
+void tg_spread_draw(const struct tg_layout *l, struct tg_canvas *cv);
+
+/* Append "least 1, 25 % 2, median 2.1, 75 % 3, most 4 GB (12)", or "unknown". */
+void tg_quartiles_text(
+	const struct tg_spread_column *column, const struct tg_quartiles *q, struct tg_buf *out);
 
 /* A panel that is a heat map, a part of tg_chart_draw(), and how its rows are shaded. */
 void tg_heat_draw(const struct tg_layout *l, struct tg_canvas *cv, size_t which);

@@ -182,6 +182,8 @@ void tg_layout_init(struct tg_layout *l, const struct tg_chart *c)
 	}
 	if (c->n_cells)
 		y = tg_layout_cells(l, y);
+	if (c->n_names && c->n_columns)
+		y = tg_layout_spread(l, y);
 	if (c->n_rows) {
 		l->table_y = y + 22;
 		y = l->table_y + 8 + TG_ROW_HEIGHT * (double)c->n_rows;

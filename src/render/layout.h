@@ -74,6 +74,21 @@ struct tg_cells_box {
 	struct tg_ticks ticks;
 };
 
+#define TG_SPREAD_HEIGHT 22 /* of a line */
+
+/* Box plots: names on the left, then columns with a scale each below them. */
+struct tg_spread_box {
+	size_t n_columns; /* that are drawn */
+	double left, label_room;
+	double title_y; /* baseline */
+	double top; /* of the first line */
+	double bottom; /* of the last one */
+	double axis_y; /* baseline of the labels */
+	double x0[TG_SPREAD_COLUMNS], x1[TG_SPREAD_COLUMNS]; /* pixels of 0 and of `full` */
+	double full[TG_SPREAD_COLUMNS]; /* > 0 */
+	struct tg_ticks ticks[TG_SPREAD_COLUMNS];
+};
+
 /*
  * A band as it is drawn. Neighbours too short to be seen one by one share a box, failed ones a box
  * of their own; one beside a box that would not change it is counted there.
@@ -108,6 +123,7 @@ struct tg_layout {
 	struct tg_panel_box *panel;
 	double axis_y; /* baseline of the time labels */
 	struct tg_cells_box cells;
+	struct tg_spread_box spread;
 	double table_y; /* baseline of the table's head */
 	double t_end; /* > 0 even when the chart's is not */
 	struct tg_ticks time;
@@ -132,6 +148,9 @@ bool tg_flag_is_drawn(const struct tg_flag *f, double t_end);
 /* Place the list of cells below `y`; returns where it ends. Part of tg_layout_init(). */
 double tg_layout_cells(struct tg_layout *l, double y);
 void tg_layout_cells_release(struct tg_cells_box *b);
+
+/* Place the box plots below `y`; returns where they end. Part of tg_layout_init(). */
+double tg_layout_spread(struct tg_layout *l, double y);
 
 /* The value of a bar: 0 is mean cores, 1 is peak memory. */
 double tg_cell_value(const struct tg_cell *cell, int bar);

@@ -6,6 +6,7 @@
 
 #include "render/axis.h"
 #include "render/chart.h"
+#include "render/draw.h"
 #include "render/font.h"
 #include "render/layout.h"
 #include "render/resample.h"
@@ -194,6 +195,24 @@ static void put_cells(struct tg_buf *out, const struct tg_chart *c)
 	free(more);
 }
 
+static void put_spread(struct tg_buf *out, const struct tg_chart *c)
+{
+	size_t width = 1;
+
+	for (size_t i = 0; i < c->n_names; i++)
+		width = width_of(c->name[i], width);
+	for (size_t k = 0; k < c->n_columns; k++) {
+		put_line(out, c->column[k].title);
+		for (size_t i = 0; i < c->n_names; i++) {
+			tg_buf_adds(out, "  ");
+			put_cell(out, c->name[i], width, false);
+			tg_buf_addc(out, ' ');
+			tg_quartiles_text(&c->column[k], &c->column[k].of[i], out);
+			trim_line(out);
+		}
+	}
+}
+
 void tg_chart_text(const struct tg_chart *c, struct tg_buf *out)
 {
 	double t_end = c->t_end > 0 && isfinite(c->t_end) ? c->t_end : 1;
@@ -212,6 +231,7 @@ void tg_chart_text(const struct tg_chart *c, struct tg_buf *out)
 	}
 	put_flags(out, c, t_end);
 	put_cells(out, c);
+	put_spread(out, c);
 	if (c->n_rows)
 		put_table(out, c);
 }

@@ -105,6 +105,29 @@ static void put_name(const struct tg_told *t, struct tg_buf *out)
 		tg_plain(out, first->kind, 20);
 }
 
+/* "align.sh ×12, sort.sh": those of a name that follow each other are told once. */
+static void put_names(const struct tg_told *t, size_t n, struct tg_buf *out)
+{
+	struct tg_buf name = TG_BUF_INIT, next = TG_BUF_INIT;
+	size_t told = 0;
+
+	for (size_t i = 0, same; i < n && told < NAMES_MAX; i += same, told++) {
+		tg_buf_clear(&name);
+		put_name(&t[i], &name);
+		for (same = 1; i + same < n; same++) {
+			tg_buf_clear(&next);
+			put_name(&t[i + same], &next);
+			if (strcmp(name.data, next.data) != 0)
+				break;
+		}
+		tg_buf_addf(out, "%s%s", told ? ", " : "", name.data);
+		if (same > 1)
+			tg_buf_addf(out, " ×%zu", same);
+	}
+	tg_buf_release(&name);
+	tg_buf_release(&next);
+}
+
 static void name_it(struct tg_told *t, size_t n)
 {
 	struct tg_buf text = TG_BUF_INIT;
@@ -118,10 +141,8 @@ static void name_it(struct tg_told *t, size_t n)
 		tg_fmt_headline(&text, &t->sums.totals);
 	for (size_t i = 0; n == 1 && i < t->sums.totals.n_verdicts; i++)
 		tg_buf_addf(&text, " · %s", t->sums.totals.verdict[i]);
-	for (size_t i = 0; n > 1 && i < n && i < NAMES_MAX; i++) {
-		tg_buf_adds(&text, i ? ", " : "");
-		put_name(&t[i], &text);
-	}
+	if (n > 1)
+		put_names(t, n, &text);
 	t->report->headline = tg_buf_detach(&text);
 }
 
@@ -161,6 +182,8 @@ static int tell(struct tg_told *t, struct tg_err *err)
 	tg_report_machine(t);
 	tg_report_efficiency(t);
 	rc = tg_report_stages(t);
+	if (t->report->n_files == 1)
+		tg_report_repeats(t, 1);
 	if (rc >= 0)
 		rc = tg_report_plots(t, err);
 	if (rc >= 0)
@@ -196,8 +219,10 @@ int tg_report_build(struct tg_report *out, struct tg_recording *const *r, size_t
 	}
 	if (rc == 0)
 		name_it(t, n);
-	if (rc == 0 && n > 1)
+	if (rc == 0 && n > 1) {
 		tg_report_overview(t, n);
+		tg_report_repeats(t, n);
+	}
 	for (size_t i = 0; i < n && i < TOLD_MAX && rc == 0; i++) {
 		out->of = i + 1;
 		rc = tell(&t[i], err);

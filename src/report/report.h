@@ -85,6 +85,7 @@ void tg_report_overview(struct tg_told *t, size_t n);
 void tg_report_machine(struct tg_told *t);
 void tg_report_efficiency(struct tg_told *t);
 int tg_report_stages(struct tg_told *t);
+void tg_report_repeats(struct tg_told *t, size_t n); /* of one recording, or over all */
 int tg_report_plots(struct tg_told *t, struct tg_err *err);
 int tg_report_processes(struct tg_told *t);
 int tg_report_series(struct tg_told *t);

@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 import nbclient
 import nbformat
@@ -152,6 +153,28 @@ def test_several_recordings(exe, recorded, tmp_path):
     ids = re.findall(r'<h\d id="([^"]*)"', text)
     assert len(ids) == len(set(ids)) and "recordings" in ids
     assert text.count(">What ran where</h3>") == 2
+
+
+def test_what_ran_under_one_name_is_told_together(exe, place, tmp_path):
+    """Box plots over several files, and of them those of what was requested."""
+    for i, mb in enumerate((30, 60, 120)):
+        burn = f"import time; b = bytearray({mb} * 10**6); time.sleep(0.3)"
+        job = f"{exe} mark 'fill <it>' -- {sys.executable} -c '{burn}'; {exe} mark rest -- sleep 0.1"
+        done = subprocess.run([exe, "record", "-o", str(tmp_path / f"{i}.tacho"), "-i", "0.05", "--request",
+                               "mem=500M,cpus=2", "--", "sh", "-c", job], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+    page = tmp_path / "all.html"
+    report(exe, tmp_path, "-o", page)
+    text = html_text(page.read_text())
+    boxes = dict(re.findall(r"(fill <it>|rest|sh) · least [^(]* MB \((\d)\)", text))
+    assert boxes == {"fill <it>": "3", "rest": "3", "sh": "3"}
+    least, middle, most = (float(v) for v in re.search(
+        r"fill <it> · least ([\d.]+), 25 % [\d.]+, median ([\d.]+), 75 % [\d.]+, most ([\d.]+) MB \(3\)", text).groups())
+    # Python itself is some 10 MB
+    assert 30 < least < 60 < middle < 90 and 120 < most < 150
+    assert re.search(r"sh · least [\d.]+, .*, most (2[4-9]|3\d)[\d.]* % \(3\)", text)
+    assert "rest · least" in text.split("Of what was requested")[0]
+    assert "rest · least" not in text.split("Of what was requested")[1].split("What ran where")[0]
 
 
 @pytest.mark.parametrize("args, sentence", [

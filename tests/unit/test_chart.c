@@ -492,9 +492,74 @@ static void test_cells_agree(void)
 	tg_chart_free(&c);
 }
 
+/* A box's ends, median and whiskers, read back from where they are; what is unknown is not there.
+ */
+static void test_spread(void)
+{
+	static const struct tg_quartiles of[] = { { 12, 1, 2, 3, 5, 8 }, { 0 },
+		{ 1, 4, 4, 4, 4, 4 } };
+	struct tg_buf svg = TG_BUF_INIT, png = TG_BUF_INIT, text = TG_BUF_INIT;
+	struct tg_spread_column *column;
+	const struct tg_spread_box *b;
+	struct tg_chart c = { 0 };
+	struct tg_layout l;
+	struct image image;
+	size_t boxes = 0;
+	double scale;
+
+	tg_chart_name(&c, "align");
+	tg_chart_name(&c, "<nothing>");
+	tg_chart_name(&c, "sort");
+	memcpy(tg_chart_spread(&c, "wall", NULL, TG_HUE_CPU)->of, of, sizeof(of));
+	column = tg_chart_spread(&c, "memory", "GB", TG_HUE_MEMORY);
+	memcpy(column->of, of, sizeof(of));
+	column->mark = 10;
+	tg_layout_init(&l, &c);
+	b = &l.spread;
+	T_NEAR(b->full[0], 8, 0);
+	T_NEAR(b->full[1], 10, 0); /* the mark is on the scale */
+	tg_chart_svg(&c, "t", &svg);
+	T_EQ_I(tg_chart_png(&c, 1, &png, NULL), 0);
+	T_OK(decode_png(&png, &image));
+	for (size_t i = 0; i < TG_ARRAY_SIZE(of); i++)
+		for (size_t k = 0; k < 2 && of[i].n; k++, boxes++) {
+			double y = b->top + TG_SPREAD_HEIGHT * (double)i + 11, x;
+			uint32_t ink = tg_ink_light(TG_INK_HUE + c.column[k].hue);
+
+			scale = (b->x1[k] - b->x0[k]) / b->full[k];
+			x = svg_attribute(svg.data, boxes, "class=\"tg-box\"", " x=\"");
+			T_NEAR((x - b->x0[k]) / scale, of[i].q25, 0.1 / scale);
+			x = svg_attribute(svg.data, boxes, "class=\"tg-box\"", " width=\"");
+			T_NEAR(x, fmax((of[i].q75 - of[i].q25) * scale, 3), 0.1);
+			x = svg_attribute(svg.data, boxes, "class=\"tg-median\"", " x=\"");
+			T_NEAR((x + 1 - b->x0[k]) / scale, of[i].q50, 0.1 / scale);
+			/* a line and two ends make a whisker */
+			x = svg_attribute(svg.data, 3 * boxes, "class=\"tg-whisker\"", " x=\"");
+			T_NEAR((x - b->x0[k]) / scale, of[i].min, 0.1 / scale);
+			x = svg_attribute(svg.data, 3 * boxes, "class=\"tg-whisker\"", " width=\"");
+			T_NEAR(x, fmax((of[i].max - of[i].min) * scale, 1), 0.1);
+			x = floor(b->x0[k] + of[i].q50 * scale);
+			T_OK(bar_in_png(&image, y, x - 1, x + 2, ink) >= 1);
+		}
+	T_OK(isnan(svg_attribute(svg.data, boxes, "class=\"tg-box\"", " x=\"")));
+	tg_chart_text(&c, &text);
+	T_OK(strstr(text.data,
+		"align      least 1.0 s, 25 % 2.0 s, median 3.0 s, 75 % 5.0 s, most 8.0 s (12)\n"));
+	T_OK(strstr(text.data, "<nothing>  unknown\n"));
+	T_OK(strstr(text.data, "median 4, 75 % 4, most 4 GB (1)\n"));
+	T_OK(strstr(svg.data, "align · least 1, 25 % 2, median 3, 75 % 5, most 8 GB (12)"));
+	free(image.index);
+	tg_buf_release(&svg);
+	tg_buf_release(&png);
+	tg_buf_release(&text);
+	tg_layout_release(&l);
+	tg_chart_free(&c);
+}
+
 int main(void)
 {
 	test_cells_agree();
+	test_spread();
 	test_values_agree();
 	test_spike();
 	test_narrow_gap();

@@ -394,6 +394,36 @@ static void test_cells(void)
 	tg_buf_release(&text);
 }
 
+/* Long and hostile names, infinite values, more columns than are drawn, little room. */
+static void test_spread(void)
+{
+	struct tg_buf svg = TG_BUF_INIT;
+	struct tg_chart c = { .width = TG_WIDTH_MIN };
+	char name[4096];
+	struct tg_layout l;
+
+	memset(name, 'w', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	memcpy(name, "\"</svg>\x1b\xff", 10);
+	tg_chart_name(&c, name);
+	tg_chart_name(&c, "");
+	for (int k = 0; k < 2 * TG_SPREAD_COLUMNS; k++) {
+		struct tg_quartiles *of =
+			tg_chart_spread(&c, k ? name : "", k % 2 ? name : NULL, TG_HUE_OTHER)->of;
+
+		of[0] = (struct tg_quartiles){ 1, -1, NAN, INFINITY, 1e300, INFINITY };
+		of[1] = (struct tg_quartiles){ 2, 0, 0, 0, 0, 0 };
+	}
+	draw_all(&c, &svg);
+	T_OK(!strstr(svg.data, "\"nan") && !strstr(svg.data, "\"inf") &&
+		!strstr(svg.data, "\"-nan"));
+	tg_layout_init(&l, &c);
+	T_EQ_I(l.spread.n_columns, TG_SPREAD_COLUMNS);
+	tg_layout_release(&l);
+	tg_chart_free(&c);
+	tg_buf_release(&svg);
+}
+
 /* In Vega-Lite, which measures no text: the label of a limit is not where the peak's may be. */
 static void test_limit_beside_peak(void)
 {
@@ -419,6 +449,7 @@ int main(void)
 {
 	test_limit_beside_peak();
 	test_cells();
+	test_spread();
 	test_odd_data();
 	test_lone_bucket();
 	test_many_bands();
