@@ -28,10 +28,14 @@ struct command {
 	int64_t since_ns; /* rss_now is in the bins up to then */
 };
 
+enum by { BY_COMMAND, BY_PROCESS, WAYS };
+
+/* What is added up in one way. */
 struct pass {
 	struct tg_recording *r;
-	struct tg_activity *out;
-	enum tg_activity_by by;
+	enum by by;
+	size_t n_bins, near_bin;
+	int64_t *edge; /* n_bins + 1, of the bins */
 	int64_t from_ns, to_ns;
 	struct command *command;
 	size_t n_commands, cap_commands;
@@ -43,50 +47,62 @@ struct pass {
 	int64_t t_ns, t_utc_ns, before_utc_ns; /* of these rows, and the ones before */
 };
 
+/* All that is done with a row. */
+struct passes {
+	struct pass way[WAYS];
+	struct tg_life_use *life;
+};
+
 /* ---- bins ---- */
 
-static int64_t bin_edge(const struct pass *p, size_t i)
+static void set_edges(struct pass *p)
 {
 	double span = (double)(p->to_ns - p->from_ns);
 
-	return p->from_ns + (int64_t)(span * (double)i / (double)p->out->n_bins);
+	p->edge = tg_xcalloc(p->n_bins + 1, sizeof(*p->edge));
+	for (size_t i = 0; i <= p->n_bins; i++)
+		p->edge[i] = p->from_ns + (int64_t)(span * (double)i / (double)p->n_bins);
 }
 
-static size_t bin_at(const struct pass *p, int64_t t_ns)
+/* Times come nearly in order: look from the bin that was found last. */
+static size_t bin_at(struct pass *p, int64_t t_ns)
 {
-	double share = (double)(t_ns - p->from_ns) / (double)(p->to_ns - p->from_ns);
-	size_t i = (size_t)fmin(share * (double)p->out->n_bins, (double)(p->out->n_bins - 1));
+	size_t i = p->near_bin;
 
-	while (i && bin_edge(p, i) > t_ns)
+	while (i && p->edge[i] > t_ns)
 		i--;
+	while (i + 1 < p->n_bins && p->edge[i + 1] <= t_ns)
+		i++;
+	p->near_bin = i;
 	return i;
 }
 
 /* Spread `amount` evenly over [a_ns, b_ns]; `top` is its height, for the maximum. */
-static void spread(const struct pass *p, struct tg_bin *bin, int64_t a_ns, int64_t b_ns,
-	double amount, double top)
+static void spread(
+	struct pass *p, struct tg_bin *bin, int64_t a_ns, int64_t b_ns, double amount, double top)
 {
 	double whole = (double)(b_ns - a_ns);
 	int64_t a = TG_MAX(a_ns, p->from_ns), b = TG_MIN(b_ns, p->to_ns);
 
 	if (!(whole > 0) || a >= b)
 		return;
-	for (size_t i = bin_at(p, a); i < p->out->n_bins && bin_edge(p, i) < b; i++) {
-		int64_t lo = TG_MAX(a, bin_edge(p, i)), hi = TG_MIN(b, bin_edge(p, i + 1));
+	for (size_t i = bin_at(p, a); i < p->n_bins && p->edge[i] < b; i++) {
+		int64_t lo = TG_MAX(a, p->edge[i]), hi = TG_MIN(b, p->edge[i + 1]);
 
 		if (hi > lo)
 			bin[i].mean += amount * (double)(hi - lo) / whole;
-		bin[i].max = fmax(bin[i].max, top);
+		if (top > bin[i].max)
+			bin[i].max = top;
 	}
 }
 
 static struct tg_bin *new_bins(const struct pass *p)
 {
-	struct tg_bin *bin = tg_xcalloc(p->out->n_bins, sizeof(*bin));
+	struct tg_bin *bin = tg_xcalloc(p->n_bins, sizeof(*bin));
 
-	for (size_t i = 0; i < p->out->n_bins; i++) {
-		bin[i].t0_ns = bin_edge(p, i);
-		bin[i].t1_ns = bin_edge(p, i + 1);
+	for (size_t i = 0; i < p->n_bins; i++) {
+		bin[i].t0_ns = p->edge[i];
+		bin[i].t1_ns = p->edge[i + 1];
 	}
 	return bin;
 }
@@ -129,7 +145,7 @@ static size_t command_of_life(struct pass *p, const struct tg_life *life, bool r
 	if (roles && !life->role)
 		return NONE;
 	tg_buf_adds(&name, roles ? life->role : life->comm ? life->comm : "?");
-	if (p->by == TG_BY_PROCESS)
+	if (p->by == BY_PROCESS)
 		tg_buf_addf(&name, " %lld", (long long)life->pid);
 	at = command_of(p, name.data);
 	p->command[at].use.n++;
@@ -141,7 +157,7 @@ static void start(struct pass *p)
 {
 	bool roles = false;
 
-	for (size_t i = 0; i < p->r->n_lives && p->by == TG_BY_PROCESS; i++)
+	for (size_t i = 0; i < p->r->n_lives && p->by == BY_PROCESS; i++)
 		roles |= p->r->life[i].role != NULL;
 	for (size_t i = 0; i < p->r->n_lives; i++) {
 		const struct tg_life *life = &p->r->life[i];
@@ -229,14 +245,13 @@ static void bury(struct pass *p, int64_t until_ns)
 	}
 }
 
-static int each_cell(void *ctx, const struct tg_process_cell *cell)
+static void take_cell(
+	struct pass *p, const struct tg_life *life, const struct tg_process_cell *cell)
 {
-	struct pass *p = ctx;
-	const struct tg_life *life = tg_recording_life(p->r, p->session->number, cell->entity);
 	struct last *l;
 
-	if (!life || cell->value == TG_MISSING || cell->t_ns < p->t_ns)
-		return 0;
+	if (cell->t_ns < p->t_ns)
+		return; /* damage */
 	if (cell->t_ns > p->t_ns) {
 		p->before_utc_ns = p->t_utc_ns;
 		p->t_ns = cell->t_ns;
@@ -245,7 +260,7 @@ static int each_cell(void *ctx, const struct tg_process_cell *cell)
 	}
 	l = &p->last[life - p->r->life];
 	if (l->command == NONE)
-		return 0;
+		return;
 	if (cell->field == TG_PROCESS_CPU_NS) {
 		take_cpu(p, l, tg_session_utc(p->session, life->birth_ns), cell->value);
 	} else if (cell->field == TG_PROCESS_RSS_BYTES) {
@@ -254,6 +269,19 @@ static int each_cell(void *ctx, const struct tg_process_cell *cell)
 				(l->rss_bytes == TG_MISSING ? 0 : (double)l->rss_bytes));
 		l->rss_bytes = cell->value;
 	}
+}
+
+static int each_cell(void *ctx, const struct tg_process_cell *cell)
+{
+	struct passes *all = ctx;
+	const struct pass *any = all->way;
+	const struct tg_life *life = tg_recording_life(any->r, any->session->number, cell->entity);
+
+	if (!life || cell->value == TG_MISSING)
+		return 0;
+	tg_life_use_take(&all->life[life - any->r->life], cell);
+	for (int i = 0; i < WAYS; i++)
+		take_cell(&all->way[i], life, cell);
 	return 0;
 }
 
@@ -265,10 +293,8 @@ static int by_death(const void *a, const void *b, void *ctx)
 	return (x > y) - (x < y);
 }
 
-static int pass_session(struct pass *p, const struct tg_span_session *s)
+static void begin_session(struct pass *p, const struct tg_span_session *s)
 {
-	int rc;
-
 	p->session = s;
 	p->n_dying = p->next_dying = 0;
 	p->t_ns = s->first_ns;
@@ -277,14 +303,29 @@ static int pass_session(struct pass *p, const struct tg_span_session *s)
 		if (p->r->life[i].session == s->number)
 			p->dying[p->n_dying++] = i;
 	qsort_r(p->dying, p->n_dying, sizeof(*p->dying), by_death, p->r->life);
-	rc = tg_reader_processes(p->r->reader, s->number, INT64_MIN, INT64_MAX, each_cell, p);
-	/* nothing of one session is known in the next */
+}
+
+/* Nothing of one session is known in the next. */
+static void end_session(struct pass *p, const struct tg_span_session *s)
+{
 	bury(p, s->last_ns);
 	for (size_t i = 0; i < p->n_commands; i++) {
 		add_memory(p, i, tg_session_utc(s, s->last_ns), 0);
 		p->command[i].rss_now = 0;
 	}
-	return TG_MIN(rc, 0);
+}
+
+static int pass_session(struct passes *all, const struct tg_span_session *s)
+{
+	int rc;
+
+	for (int i = 0; i < WAYS; i++)
+		begin_session(&all->way[i], s);
+	rc = tg_reader_processes(
+		all->way->r->reader, s->number, INT64_MIN, INT64_MAX, each_cell, all);
+	for (int i = 0; i < WAYS; i++)
+		end_session(&all->way[i], s);
+	return rc;
 }
 
 /* ---- the end ---- */
@@ -335,34 +376,45 @@ static void command_release(struct tg_command_use *c)
 	free(c->rss);
 }
 
-static void hand_over(struct pass *p, size_t most)
+/* The first of them, and the rest as one. Returns how many that are. */
+static size_t hand_over(struct pass *p, size_t most, struct tg_command_use **out)
 {
-	struct tg_activity *out = p->out;
+	struct tg_command_use *list = tg_xcalloc(most + 2, sizeof(*list));
+	size_t n = 0;
 
 	if (p->n_commands)
 		qsort(p->command, p->n_commands, sizeof(*p->command),
-			p->by == TG_BY_PROCESS ? by_memory : by_weight);
-	out->command = tg_xcalloc(most + 2, sizeof(*out->command));
+			p->by == BY_PROCESS ? by_memory : by_weight);
 	for (size_t i = 0; i < p->n_commands; i++) {
 		struct tg_command_use *use = &p->command[i].use;
 
 		if (i <= most) {
-			out->command[out->n_commands++] = *use;
+			list[n++] = *use;
 			continue;
 		}
-		join(&out->command[most], use, out->n_bins);
+		join(&list[most], use, p->n_bins);
 		command_release(use);
 	}
 	if (p->n_commands > most + 1) {
-		free(out->command[most].name);
-		out->command[most].name = NULL;
-		out->command[most].rss_peak_bytes = NAN;
+		free(list[most].name);
+		list[most].name = NULL;
+		list[most].rss_peak_bytes = NAN;
 	}
-	for (size_t i = 0; i < out->n_commands; i++) {
-		finish_bins(out->command[i].cores, out->n_bins);
-		finish_bins(out->command[i].rss, out->n_bins);
+	for (size_t i = 0; i < n; i++) {
+		finish_bins(list[i].cores, p->n_bins);
+		finish_bins(list[i].rss, p->n_bins);
 	}
+	*out = list;
+	return n;
+}
+
+static void pass_release(struct pass *p)
+{
 	free(p->command);
+	free(p->edge);
+	free(p->last);
+	free(p->dying);
+	tg_map_release(&p->command_at);
 }
 
 /* ---- those that lived less than a sample ---- */
@@ -409,23 +461,34 @@ static int crowd_by_cpu(const void *a, const void *b)
 }
 
 int tg_activity_of(struct tg_recording *r, int64_t from_ns, int64_t to_ns, size_t n_bins,
-	size_t most, enum tg_activity_by by, struct tg_activity *out)
+	size_t most, struct tg_activity *out)
 {
-	struct pass p = { .r = r, .out = out, .by = by, .from_ns = from_ns, .to_ns = to_ns };
+	struct passes all = { 0 };
 	int rc = 0;
 
 	*out = (struct tg_activity){ .n_bins = to_ns > from_ns ? n_bins : 0 };
 	if (!out->n_bins)
-		return 0;
-	p.last = tg_xcalloc(r->n_lives + 1, sizeof(*p.last));
-	p.dying = tg_xcalloc(r->n_lives + 1, sizeof(*p.dying));
-	start(&p);
+		return tg_lives_use(r, &out->life);
+	all.life = out->life = tg_xcalloc(r->n_lives + 1, sizeof(*out->life));
+	tg_life_use_init(all.life, r->n_lives);
+	for (int i = 0; i < WAYS; i++) {
+		all.way[i] = (struct pass){ .r = r,
+			.by = (enum by)i,
+			.n_bins = n_bins,
+			.from_ns = from_ns,
+			.to_ns = to_ns,
+			.last = tg_xcalloc(r->n_lives + 1, sizeof(*all.way[i].last)),
+			.dying = tg_xcalloc(r->n_lives + 1, sizeof(*all.way[i].dying)) };
+		set_edges(&all.way[i]);
+		start(&all.way[i]);
+	}
 	for (size_t i = 0; i < r->n_sessions && rc >= 0; i++)
-		rc = pass_session(&p, &r->session[i]);
-	hand_over(&p, most);
-	free(p.last);
-	free(p.dying);
-	tg_map_release(&p.command_at);
+		rc = pass_session(&all, &r->session[i]);
+	tg_life_use_settle(all.life, r);
+	out->n_commands = hand_over(&all.way[BY_COMMAND], most, &out->command);
+	out->n_processes = hand_over(&all.way[BY_PROCESS], most, &out->process);
+	for (int i = 0; i < WAYS; i++)
+		pass_release(&all.way[i]);
 	if (rc >= 0)
 		rc = tg_reader_events(r->reader, each_event, out);
 	if (out->n_crowds)
@@ -433,13 +496,20 @@ int tg_activity_of(struct tg_recording *r, int64_t from_ns, int64_t to_ns, size_
 	return TG_MIN(rc, 0);
 }
 
+static void list_release(struct tg_command_use *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		command_release(&list[i]);
+	free(list);
+}
+
 void tg_activity_release(struct tg_activity *a)
 {
-	for (size_t i = 0; i < a->n_commands; i++)
-		command_release(&a->command[i]);
+	list_release(a->command, a->n_commands);
+	list_release(a->process, a->n_processes);
 	for (size_t i = 0; i < a->n_crowds; i++)
 		free(a->crowd[i].name);
-	free(a->command);
+	free(a->life);
 	free(a->crowd);
 	*a = (struct tg_activity){ 0 };
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the processes of a recording did over time, by command or each, from one pass over their
- * rows; what each used in all is in lives.h. A row
- * of a process comes when something of it moved: what it says happened since the rows before, of
- * whichever process.
+ * What the processes of a recording did over time, by command and each, and what each used in all
+ * (lives.h), from one pass over their rows. A row of a process comes when something of it moved:
+ * what it says happened since the rows before, of whichever process.
  */
 #ifndef TG_ANALYZE_ACTIVITY_H
 #define TG_ANALYZE_ACTIVITY_H
 
+#include "analyze/lives.h"
 #include "analyze/recording.h"
 #include "analyze/series.h"
 
-/* All processes of one command, or of those that are not among the first. */
+/* All processes of one name, or of those that are not among the first. */
 struct tg_command_use {
 	char *name; /* NULL: the others */
 	size_t n; /* processes */
@@ -27,23 +27,24 @@ struct tg_crowd_use {
 };
 
 struct tg_activity {
+	size_t n_bins;
 	struct tg_command_use *command; /* most CPU time first */
-	size_t n_commands, n_bins;
+	size_t n_commands;
+	struct tg_command_use *process; /* each is one, "name 4711"; most memory first */
+	size_t n_processes;
+	struct tg_life_use *life; /* of each of r->life, over all of the recording */
 	struct tg_crowd_use *crowd; /* most CPU time first */
 	size_t n_crowds;
 };
 
-enum tg_activity_by { TG_BY_COMMAND, TG_BY_PROCESS };
-
 /*
  * Fill *out, which the caller releases in any case, for [from_ns, to_ns] (UTC), with `n_bins` bins
- * of each of the `most` commands that used most CPU time or memory, the rest together as one more;
- * by process: each is one, "name 4711", and those with most memory come first; where some have a
- * role, as in imported logs, only these, "role 4711". 0 or -errno of
- * reading.
+ * of each of the `most` commands and processes that are first, and the rest together as one more.
+ * Where some processes have a role, as in imported logs, only these are in `process`, "role 4711".
+ * 0 or -errno of reading.
  */
 int tg_activity_of(struct tg_recording *r, int64_t from_ns, int64_t to_ns, size_t n_bins,
-	size_t most, enum tg_activity_by by, struct tg_activity *out);
+	size_t most, struct tg_activity *out);
 void tg_activity_release(struct tg_activity *a);
 
 #endif

@@ -9,15 +9,16 @@ struct pass {
 	uint32_t session;
 };
 
-static int each_cell(void *ctx, const struct tg_process_cell *cell)
+void tg_life_use_init(struct tg_life_use *use, size_t n)
 {
-	struct pass *p = ctx;
-	const struct tg_life *life = tg_recording_life(p->r, p->session, cell->entity);
-	struct tg_life_use *use;
+	/* TG_MISSING is less than any value */
+	for (size_t i = 0; i < n; i++)
+		use[i] = (struct tg_life_use){ TG_MISSING, TG_MISSING, TG_MISSING, TG_MISSING,
+			TG_MISSING, TG_MISSING };
+}
 
-	if (!life || cell->value == TG_MISSING)
-		return 0;
-	use = &p->use[life - p->r->life];
+void tg_life_use_take(struct tg_life_use *use, const struct tg_process_cell *cell)
+{
 	switch (cell->field) {
 	case TG_PROCESS_CPU_NS:
 		use->cpu_ns = TG_MAX(use->cpu_ns, cell->value);
@@ -41,6 +42,22 @@ static int each_cell(void *ctx, const struct tg_process_cell *cell)
 	default:
 		break;
 	}
+}
+
+void tg_life_use_settle(struct tg_life_use *use, const struct tg_recording *r)
+{
+	for (size_t i = 0; i < r->n_lives; i++)
+		if (r->life[i].cpu_ns != TG_MISSING)
+			use[i].cpu_ns = r->life[i].cpu_ns;
+}
+
+static int each_cell(void *ctx, const struct tg_process_cell *cell)
+{
+	struct pass *p = ctx;
+	const struct tg_life *life = tg_recording_life(p->r, p->session, cell->entity);
+
+	if (life && cell->value != TG_MISSING)
+		tg_life_use_take(&p->use[life - p->r->life], cell);
 	return 0;
 }
 
@@ -49,17 +66,12 @@ int tg_lives_use(struct tg_recording *r, struct tg_life_use **use)
 	struct pass p = { .r = r, .use = tg_xcalloc(r->n_lives + 1, sizeof(*p.use)) };
 	int rc = 0;
 
-	/* TG_MISSING is less than any value */
-	for (size_t i = 0; i < r->n_lives; i++)
-		p.use[i] = (struct tg_life_use){ TG_MISSING, TG_MISSING, TG_MISSING, TG_MISSING,
-			TG_MISSING, TG_MISSING };
+	tg_life_use_init(p.use, r->n_lives);
 	for (size_t i = 0; i < r->n_sessions && rc >= 0; i++) {
 		p.session = r->session[i].number;
 		rc = tg_reader_processes(r->reader, p.session, INT64_MIN, INT64_MAX, each_cell, &p);
 	}
-	for (size_t i = 0; i < r->n_lives; i++)
-		if (r->life[i].cpu_ns != TG_MISSING)
-			p.use[i].cpu_ns = r->life[i].cpu_ns;
+	tg_life_use_settle(p.use, r);
 	if (rc < 0) {
 		free(p.use);
 		p.use = NULL;

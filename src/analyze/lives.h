@@ -15,6 +15,13 @@ struct tg_life_use {
 	int64_t threads_max;
 };
 
+/* Nothing is known of n processes yet; take what a row of one says. */
+void tg_life_use_init(struct tg_life_use *use, size_t n);
+void tg_life_use_take(struct tg_life_use *use, const struct tg_process_cell *cell);
+
+/* After the last row: what was told at deaths counts. */
+void tg_life_use_settle(struct tg_life_use *use, const struct tg_recording *r);
+
 /*
  * One for each of r->life, in that order. Caller frees. One pass over the processes' rows: 0, or
  * -errno of reading, and then *use is NULL.

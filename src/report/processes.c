@@ -44,20 +44,21 @@ static void add_series(const struct tg_told *t, struct tg_panel *panel,
 	tg_buf_release(&name);
 }
 
-static double most_memory(const struct tg_activity *a)
+static double most_memory(const struct tg_command_use *use, size_t n, size_t n_bins)
 {
 	double most = 0;
 
-	for (size_t i = 0; i < a->n_commands; i++)
-		for (size_t k = 0; k < a->n_bins; k++)
-			most = fmax(most, a->command[i].rss[k].mean);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < n_bins; k++)
+			most = fmax(most, use[i].rss[k].mean);
 	return most;
 }
 
 static void plot_commands(struct tg_told *t, const struct tg_activity *a)
 {
 	double factor;
-	const char *unit = tg_panels_byte_unit(most_memory(a), &factor);
+	const char *unit =
+		tg_panels_byte_unit(most_memory(a->command, a->n_commands, a->n_bins), &factor);
 	struct tg_buf title = TG_BUF_INIT;
 
 	for (int memory = 0; memory < 2; memory++) {
@@ -86,31 +87,26 @@ static void plot_commands(struct tg_told *t, const struct tg_activity *a)
 }
 
 /* What each of the largest processes had, as far as there is more than one. */
-static int plot_processes(struct tg_told *t)
+static void plot_processes(struct tg_told *t, const struct tg_activity *a)
 {
-	struct tg_activity a;
-	int rc = tg_activity_of(
-		t->r, t->sums.from_ns, t->sums.to_ns, BINS, COMMANDS, TG_BY_PROCESS, &a);
+	double factor;
+	const char *unit =
+		tg_panels_byte_unit(most_memory(a->process, a->n_processes, a->n_bins), &factor);
+	struct tg_buf title = TG_BUF_INIT;
+	struct tg_report_part *p;
+	struct tg_panel *panel;
 
-	if (rc >= 0 && a.n_commands > 1) {
-		double factor;
-		const char *unit = tg_panels_byte_unit(most_memory(&a), &factor);
-		struct tg_buf title = TG_BUF_INIT;
-		struct tg_report_part *p;
-		struct tg_panel *panel;
-
-		tg_buf_addf(&title, "Memory by process · %s", unit);
-		p = tg_report_add(t->report, 3, "memory-by-process", title.data,
-			"Resident memory of the processes that had most of it.");
-		tg_plot_frame(t, &p->chart);
-		p->has_chart = true;
-		panel = tg_chart_panel(&p->chart, NULL, unit);
-		for (size_t i = 0; i < TG_MIN(a.n_commands, (size_t)COMMANDS); i++)
-			add_series(t, panel, &a.command[i], a.command[i].rss, a.n_bins, i, factor);
-		tg_buf_release(&title);
-	}
-	tg_activity_release(&a);
-	return rc;
+	if (a->n_processes < 2)
+		return;
+	tg_buf_addf(&title, "Memory by process · %s", unit);
+	p = tg_report_add(t->report, 3, "memory-by-process", title.data,
+		"Resident memory of the processes that had most of it.");
+	tg_plot_frame(t, &p->chart);
+	p->has_chart = true;
+	panel = tg_chart_panel(&p->chart, NULL, unit);
+	for (size_t i = 0; i < TG_MIN(a->n_processes, (size_t)COMMANDS); i++)
+		add_series(t, panel, &a->process[i], a->process[i].rss, a->n_bins, i, factor);
+	tg_buf_release(&title);
 }
 
 /* ---- the tree ---- */
@@ -334,23 +330,18 @@ static void put_crowds(struct tg_told *t, const struct tg_activity *a)
 
 int tg_report_processes(struct tg_told *t)
 {
-	struct tg_life_use *use = NULL;
 	struct tg_activity a;
-	int rc = tg_activity_of(
-		t->r, t->sums.from_ns, t->sums.to_ns, BINS, COMMANDS, TG_BY_COMMAND, &a);
+	int rc = tg_activity_of(t->r, t->sums.from_ns, t->sums.to_ns, BINS, COMMANDS, &a);
 
-	if (rc >= 0)
-		rc = tg_lives_use(t->r, &use);
 	if (rc >= 0 && (t->r->n_lives || a.n_crowds)) {
 		tg_report_add(t->report, 2, "processes", "Processes", NULL);
 		if (a.n_commands)
 			plot_commands(t, &a);
-		rc = plot_processes(t);
+		plot_processes(t, &a);
 		if (t->r->n_lives)
-			put_tree(t, use);
+			put_tree(t, a.life);
 		put_crowds(t, &a);
 	}
-	free(use);
 	tg_activity_release(&a);
 	return rc;
 }

@@ -229,7 +229,7 @@ static void test_activity(void)
 
 	write_processes(run_path("processes.tacho"));
 	T_EQ_I(tg_recording_open(&r, run_path("processes.tacho"), NULL), 0);
-	T_EQ_I(tg_activity_of(r, RUN_REAL, RUN_REAL + 10 * S, 40, 3, TG_BY_COMMAND, &a), 0);
+	T_EQ_I(tg_activity_of(r, RUN_REAL, RUN_REAL + 10 * S, 40, 3, &a), 0);
 	T_EQ_I(a.n_commands, 2);
 	T_EQ_S(a.command[0].name, "keep");
 	T_OK(near(a.command[0].cpu_s, 5)); /* what was on its clock before is not of this */
@@ -242,10 +242,15 @@ static void test_activity(void)
 	T_OK(near(cores, 2.1)); /* with what was told at its death */
 	T_OK(near(area, 2e8)); /* from 3 s, where it was seen, to 5 s */
 	T_OK(near(a.command[1].cores[10].mean, 1) && near(a.command[1].cores[20].mean, 0));
+	T_EQ_I(a.n_processes, 2);
+	T_EQ_S(a.process[0].name, "work 11"); /* the memory of the other is unknown */
+	T_OK(near(a.process[0].cpu_s, 2.1) && near(a.process[1].cores[9].mean, 0.5));
+	T_EQ_I(r->n_lives, 2);
+	T_OK(a.life[1].cpu_ns == 2100000000 && a.life[1].rss_peak_bytes == 100000000);
 	T_EQ_I(a.n_crowds, 1);
 	T_OK(a.crowd[0].births == 42 && near(a.crowd[0].cpu_s, 0.6));
 	tg_activity_release(&a);
-	T_EQ_I(tg_activity_of(r, RUN_REAL, RUN_REAL + 10 * S, 10, 0, TG_BY_COMMAND, &a), 0);
+	T_EQ_I(tg_activity_of(r, RUN_REAL, RUN_REAL + 10 * S, 10, 0, &a), 0);
 	T_OK(a.n_commands == 1 && !a.command[0].name && near(a.command[0].cpu_s, 7.1));
 	tg_activity_release(&a);
 	tg_recording_close(r);
