@@ -162,6 +162,7 @@ static bool on_end(struct load *l, struct tg_span_session *s, const struct tg_js
 	}
 	if (tg_json_is_object(tg_json_get(v, "attrs")) && !span->attrs)
 		span->attrs = dup_json(tg_json_get(v, "attrs"));
+	span->figures = dup_json(tg_json_get(v, "figures"));
 	return true;
 }
 
@@ -398,6 +399,7 @@ void tg_span_release(struct tg_span *span)
 	free(span->lane);
 	free(span->code);
 	free(span->attrs);
+	free(span->figures);
 	free(span->status);
 }
 

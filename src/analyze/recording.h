@@ -68,6 +68,7 @@ struct tg_span {
 	uint32_t since_session; /* in which it began: it may have outlived a recorder */
 	char *id; /* its client's name for it; NULL: unknown, as all below but kind */
 	char *kind, *name, *lane, *code, *attrs;
+	char *figures; /* JSON object: what it cost, as who ran it knew; see figures.h */
 	char *status; /* "ok", "error", "aborted", "died", "unknown"; or as below: "running" */
 	int64_t index; /* n-th of its kind in the view, from 0; TG_NO_NUMBER for runs */
 	int64_t count; /* the front end's execution count; TG_NO_NUMBER: unknown */

@@ -122,6 +122,7 @@ static struct tg_span next_stretch(const struct tg_span *const *span, size_t n, 
 	while (*i < n && span[*i]->session == s.session && span[*i]->begin_ns <= s.end_ns) {
 		const struct tg_span *next = span[(*i)++];
 
+		s.figures = NULL; /* those of one are not those of all */
 		s.since_session = TG_MIN(s.since_session, next->since_session);
 		if (next->end_ns < s.end_ns)
 			continue;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "analyze/figures.h"
 #include "analyze/gpus.h"
 #include "analyze/missed.h"
 #include "analyze/peaks.h"
@@ -565,8 +566,14 @@ int tg_totals_of(struct tg_recording *r, const struct tg_span *span, struct tg_t
 
 	fill_unknown(out);
 	p.tolerance_ns = TG_MAX(TG_EDGE_NS, wall_ns / 20);
-	tg_shares_init(&p.shares, span, p.tolerance_ns);
 	out->wall_s = (double)wall_ns / 1e9;
+	if (span->figures) { /* what is not among them is unknown: samples are of others, too */
+		tg_figures_take(span, out);
+		tg_verdicts_add_events(out, span, false);
+		tg_verdicts_add_spending(out);
+		return 0;
+	}
+	tg_shares_init(&p.shares, span, p.tolerance_ns);
 	rc = read_tables(r, &p);
 	if (rc == 0)
 		collect(&p, out);

@@ -2,7 +2,8 @@
 /*
  * What a span cost: differences of counters between its edges, peaks and means within, for every
  * field of `show --json`. NaN is unknown and never turns into 0. A total is exact when a row was
- * taken at both edges: within 0.3 ms or a twentieth of the span; else it is interpolated.
+ * taken at both edges: within 0.3 ms or a twentieth of the span; else it is interpolated. A span
+ * that tells its own figures (figures.h) has these, and nothing from samples.
  */
 #ifndef TG_ANALYZE_TOTALS_H
 #define TG_ANALYZE_TOTALS_H

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "analyze/disks.h"
+#include "analyze/figures.h"
 #include "analyze/lives.h"
 #include "analyze/series.h"
 #include "analyze/totals.h"
@@ -21,50 +22,22 @@ static void seconds(struct tg_jw *w, int64_t utc_ns)
 	tg_jw_fixed(w, (double)utc_ns / 1e9, 6);
 }
 
-static void whole(struct tg_jw *w, const char *key, double v)
-{
-	tg_jw_key(w, key);
-	tg_jw_fixed(w, v, 0); /* NaN becomes null */
-}
-
 static void fraction(struct tg_jw *w, const char *key, double v, int decimals)
 {
 	tg_jw_key(w, key);
-	tg_jw_fixed(w, v, decimals);
+	tg_jw_fixed(w, v, decimals); /* NaN becomes null */
 }
 
 static void span_totals(const struct tg_totals *t, struct tg_jw *w)
 {
-	fraction(w, "wall_s", t->wall_s, 6);
-	fraction(w, "cpu_s", t->cpu_s, 6);
-	fraction(w, "cores_mean", t->cores_mean, 4);
-	fraction(w, "cores_max", t->cores_max, 4);
-	fraction(w, "cores_allowed", t->cores_allowed, 3);
+	size_t n;
+	const struct tg_figure *figure = tg_figures(&n);
+
+	for (size_t i = 0; i < n; i++)
+		fraction(w, figure[i].name, tg_figure_of(&figure[i], t), figure[i].decimals);
 	fraction(w, "cpu_pct_of_allowed", 100 * t->cores_mean / t->cores_allowed, 2);
 	fraction(w, "cpu_pct_of_node", 100 * t->cores_mean / t->node_cores, 2);
-	whole(w, "memory_limit_bytes", t->memory_limit_bytes);
-	whole(w, "mem_peak_bytes", t->mem_peak_bytes);
 	tg_jw_kstr(w, "mem_peak_is", t->mem_peak_is);
-	whole(w, "rss_peak_bytes", t->rss_peak_bytes);
-	whole(w, "pss_peak_bytes", t->pss_peak_bytes);
-	fraction(w, "pss_age_s", t->pss_age_s, 3);
-	whole(w, "vms_peak_bytes", t->vms_peak_bytes);
-	whole(w, "mem_retained_bytes", t->mem_retained_bytes);
-	whole(w, "file_retained_bytes", t->file_retained_bytes);
-	whole(w, "read_bytes", t->read_bytes);
-	whole(w, "write_bytes", t->write_bytes);
-	whole(w, "read_ops", t->read_ops);
-	whole(w, "write_ops", t->write_ops);
-	whole(w, "net_rx_bytes", t->net_rx_bytes);
-	whole(w, "net_tx_bytes", t->net_tx_bytes);
-	whole(w, "nfs_read_bytes", t->nfs_read_bytes);
-	whole(w, "nfs_write_bytes", t->nfs_write_bytes);
-	fraction(w, "gpu_util_mean_pct", t->gpu_util_mean_pct, 2);
-	whole(w, "gpu_mem_peak_bytes", t->gpu_mem_peak_bytes);
-	fraction(w, "energy_j", t->energy_j, 3);
-	fraction(w, "throttled_s", t->throttled_s, 6);
-	whole(w, "oom_kills", t->oom_kills);
-	fraction(w, "unattributed_cpu_s", t->unattributed_cpu_s, 6);
 	tg_jw_kint(w, "samples", t->samples);
 	tg_jw_kint(w, "missed", t->missed);
 	tg_jw_kbool(w, "exact", t->exact);

@@ -65,7 +65,10 @@ struct tg_chunk_header {
  *            stage, task, block, region), name, index (cells: n-th recorded cell of its run),
  *            parent (span number), lane, count (the front end's execution count), code, attrs {…};
  *            absent members are unknown
- *  end       span, status ("ok", "error", "aborted", "died", "unknown"), attrs {…}
+ *  end       span, status ("ok", "error", "aborted", "died", "unknown"), attrs {…}, figures {…}:
+ *            what the span cost, as who ran it knew, which then counts instead of samples: cpu_s,
+ *            rss_peak_bytes, pss_peak_bytes, vms_peak_bytes, read_bytes, write_bytes, rchar_bytes,
+ *            wchar_bytes, read_ops, write_ops
  *  clock     mono_ns, real_ns, boot_ns: the same moment on three clocks
  *  root      pid: a new root of the measured tree
  *  root_end  pid, exit (code) or signal (number) or neither (unknown); after SIGKILL also oom

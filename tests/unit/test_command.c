@@ -173,10 +173,10 @@ static void test_json_members(void)
 		"cpu_pct_of_allowed", "cpu_pct_of_node", "memory_limit_bytes", "mem_peak_bytes",
 		"mem_peak_is", "rss_peak_bytes", "pss_peak_bytes", "pss_age_s", "vms_peak_bytes",
 		"mem_retained_bytes", "file_retained_bytes", "read_bytes", "write_bytes",
-		"read_ops", "write_ops", "net_rx_bytes", "net_tx_bytes", "nfs_read_bytes",
-		"nfs_write_bytes", "gpu_util_mean_pct", "gpu_mem_peak_bytes", "energy_j",
-		"throttled_s", "oom_kills", "unattributed_cpu_s", "samples", "missed", "exact",
-		"peak_exact", "verdicts" };
+		"rchar_bytes", "wchar_bytes", "read_ops", "write_ops", "net_rx_bytes",
+		"net_tx_bytes", "nfs_read_bytes", "nfs_write_bytes", "gpu_util_mean_pct",
+		"gpu_mem_peak_bytes", "energy_j", "throttled_s", "oom_kills", "unattributed_cpu_s",
+		"samples", "missed", "exact", "peak_exact", "verdicts" };
 	struct capture c = run("show run.tacho --json");
 	struct tg_json *v = tg_json_parse(c.text.data, c.text.len, NULL);
 	const struct tg_json *spans = tg_json_get(v, "spans"), *series;
