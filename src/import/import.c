@@ -8,6 +8,7 @@
 
 #include "base/paths.h"
 #include "import/resolve.h"
+#include "import/tasks.h"
 #include "import/zone.h"
 
 #include "base/mem.h"
@@ -179,8 +180,9 @@ int tg_import_add(struct tg_import *im, const char *path, struct tg_err *err)
 
 static int64_t first_of(const struct tg_logfile *log)
 {
-	int64_t first = INT64_MAX;
+	int64_t first, last;
 
+	tg_tasks_times(log, &first, &last);
 	for (size_t i = 0; i < log->n_parts; i++)
 		if (log->part[i].grid.n_ticks)
 			first = TG_MIN(first, log->part[i].grid.tick[0].utc_ns);
@@ -211,7 +213,7 @@ static int by_tool_and_time(const void *a, const void *b)
 	return tx != ty ? (tx < ty ? -1 : 1) : strcmp(x->path, y->path);
 }
 
-static void resolve(struct tg_logfile *log)
+static void resolve(struct tg_logfile *log, int64_t *tasks_ns)
 {
 	enum tg_times times = TG_DATED;
 	bool undated = false;
@@ -227,6 +229,10 @@ static void resolve(struct tg_logfile *log)
 	}
 	if (log->has_processes)
 		tg_resolve_ticks(&log->processes.grid);
+	tg_tasks_resolve(log, tasks_ns);
+	if (log->undated_tasks)
+		tg_logfile_note(
+			log, "when they ran is not in it: they are laid one after the other");
 	if (undated && times == TG_NUMBERED)
 		tg_logfile_note(
 			log, "it has no times, which --interval could tell: samples are numbered");
@@ -236,6 +242,7 @@ static void resolve(struct tg_logfile *log)
 
 void tg_import_settle(struct tg_import *im)
 {
+	int64_t tasks_ns = 0;
 	bool utc = false;
 
 	for (size_t i = 0; i < im->n; i++)
@@ -243,7 +250,7 @@ void tg_import_settle(struct tg_import *im)
 	if (!im->options.zone && utc)
 		tg_zone_set("UTC", NULL);
 	for (size_t i = 0; i < im->n; i++)
-		resolve(im->log[i]);
+		resolve(im->log[i], &tasks_ns);
 	if (im->n)
 		qsort(im->log, im->n, sizeof(*im->log), by_tool_and_time);
 }
@@ -307,10 +314,8 @@ void tg_import_line(const struct tg_logfile *log, struct tg_buf *out)
 	if (log->version[0])
 		tg_buf_addf(out, " (%s)", log->version);
 	tg_buf_addf(out, ", %" PRIu64 " %s%s, %" PRIu64 " line%s skipped", log->n_samples,
-		log->n_stages  ? "stage mark"
-		: log->n_disks ? "disk"
-			       : "sample",
-		plural(log->n_samples), log->n_skipped, plural(log->n_skipped));
+		log->format->noun ? log->format->noun : "sample", plural(log->n_samples),
+		log->n_skipped, plural(log->n_skipped));
 	if (log->n_averages)
 		tg_buf_addf(out, "; %" PRIu64 " of them, of the time since %s, %s not used",
 			log->n_averages, log->since, log->n_averages == 1 ? "is" : "are");

@@ -58,6 +58,11 @@ void tg_logfile_release(struct tg_logfile *log)
 	}
 	for (size_t i = 0; i < log->n_stages; i++)
 		free(log->stage[i].name);
+	for (size_t i = 0; i < log->n_tasks; i++) {
+		free(log->task[i].name);
+		free(log->task[i].attrs);
+	}
+	free(log->task);
 	free(log->disk);
 	free(log->stage);
 	free(log->path);

@@ -74,6 +74,31 @@ struct tg_log_stage {
 	char *name;
 };
 
+/* What a task cost, as its log has it. */
+enum tg_task_figure {
+	TG_TASK_CPU_S,
+	TG_TASK_RSS, /* peaks, in bytes */
+	TG_TASK_PSS,
+	TG_TASK_VMS,
+	TG_TASK_READ, /* bytes from and to storage */
+	TG_TASK_WRITE,
+	TG_TASK_RCHAR, /* bytes by system calls */
+	TG_TASK_WCHAR,
+	TG_TASK_READ_OPS,
+	TG_TASK_WRITE_OPS,
+	TG_TASK_FIGURES
+};
+
+/* One that a workflow ran; see tasks.h. */
+struct tg_log_task {
+	int64_t begin_ns, wall_ns; /* TG_UNKNOWN: it is not known when it began */
+	bool civil; /* begin_ns is what a clock on the wall showed */
+	char *name; /* NULL: unknown */
+	char *attrs; /* a JSON object, or NULL */
+	const char *status; /* static: "ok", "error", "aborted", "unknown" */
+	double figure[TG_TASK_FIGURES]; /* NaN: unknown */
+};
+
 struct tg_logfile {
 	char *path;
 	const char *name; /* the last part of the path */
@@ -98,6 +123,9 @@ struct tg_logfile {
 	size_t n_disks, cap_disks;
 	struct tg_log_stage *stage;
 	size_t n_stages, cap_stages;
+	struct tg_log_task *task;
+	size_t n_tasks, cap_tasks;
+	bool undated_tasks; /* it is not known when they began */
 };
 
 /* How the lines of a CSV file begin that has one for each row of a grid. */
@@ -111,6 +139,7 @@ struct tg_csv_kind {
 struct tg_log_format {
 	const char *tool; /* as users know it */
 	const char *key; /* in the JSON report; NULL: the tool's name */
+	const char *noun; /* what it has many of; NULL: "sample" */
 	/* what its readings are, a grid of the log each; the first is what is reported */
 	const struct tg_log_layout *layout[TG_LOG_PARTS_MAX];
 	/* whether these first bytes, with a NUL behind them, are of this tool */

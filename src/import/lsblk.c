@@ -100,5 +100,5 @@ static bool looks(const char *head, size_t len)
 }
 
 const struct tg_log_format tg_format_lsblk = {
-	.tool = "lsblk", .looks = looks, .read = read_lsblk
+	.tool = "lsblk", .noun = "disk", .looks = looks, .read = read_lsblk
 };

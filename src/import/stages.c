@@ -67,5 +67,5 @@ static bool looks(const char *head, size_t len)
 }
 
 const struct tg_log_format tg_format_stages = {
-	.tool = "stages", .looks = looks, .read = read_stages
+	.tool = "stages", .noun = "stage mark", .looks = looks, .read = read_stages
 };

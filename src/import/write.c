@@ -10,6 +10,7 @@
 #include "import/resolve.h"
 #include "import/store.h"
 #include "import/stream.h"
+#include "import/tasks.h"
 #include "import/zone.h"
 #include "record/format.h"
 
@@ -46,7 +47,7 @@ static bool is_undated(const struct tg_logfile *log)
 	for (size_t i = 0; i < log->n_parts; i++)
 		if (log->part[i].grid.n_ticks && log->part[i].grid.undated)
 			return true;
-	return false;
+	return log->undated_tasks;
 }
 
 /* Whether nothing is known of when its samples were. */
@@ -68,6 +69,12 @@ static void extend(struct job *j, int64_t utc_ns)
 
 static void look_at(struct job *j, const struct tg_logfile *log)
 {
+	int64_t first, last;
+
+	if (tg_tasks_times(log, &first, &last)) {
+		extend(j, first);
+		extend(j, last);
+	}
 	for (size_t i = 0; i < log->n_parts; i++) {
 		const struct tg_readings *g = &log->part[i].grid;
 
@@ -131,6 +138,8 @@ static void add_tools(const struct job *j, struct tg_jw *w)
 		tg_jw_kstr(w, "tool", log->format->tool);
 		if (log->version[0])
 			tg_jw_kstr(w, "version", log->version);
+		if (log->format->noun)
+			tg_jw_kstr(w, "noun", log->format->noun);
 		tg_jw_kint(w, "samples", (int64_t)log->n_samples);
 		tg_jw_kint(w, "skipped", (int64_t)log->n_skipped);
 		tg_jw_end_object(w);
@@ -255,6 +264,8 @@ static void say_stages(struct job *j)
 			else
 				end_stage(&s, stage);
 		}
+	for (size_t i = 0; i < j->n; i++)
+		tg_tasks_write(&j->store, j->source[i].log, &s.next);
 	free(s.open);
 }
 
@@ -315,12 +326,29 @@ static void begin_run(struct job *j, const char *name)
 	tg_store_flush(&j->store);
 }
 
+/* What all tasks cost, where there are no samples that tell it. */
+static void put_figures(const struct job *j, struct tg_jw *w)
+{
+	double sum[TG_TASK_FIGURES] = { 0 };
+	size_t tasks = 0;
+
+	for (size_t i = 0; i < j->n; i++) {
+		if (j->source[i].log->n_parts)
+			return;
+		tasks += j->source[i].log->n_tasks;
+		tg_tasks_add_up(j->source[i].log, sum);
+	}
+	if (tasks)
+		tg_tasks_put_figures(w, sum);
+}
+
 static void end_run(struct job *j)
 {
 	struct tg_jw *w = tg_store_event(&j->store, "end", j->last_ns);
 
 	tg_jw_kint(w, "span", 1);
 	tg_jw_kstr(w, "status", "unknown");
+	put_figures(j, w);
 	tg_store_event_close(&j->store);
 	tg_store_flush(&j->store);
 }

@@ -35,7 +35,8 @@ static void cpu(const struct tg_told *t, struct tg_sheet *s, struct tg_buf *b)
 	double asked = isnan(t->asked.cpus) ? sums->cores_allowed : t->asked.cpus;
 	double next = ceil(sums->cores_max - 0.25);
 
-	if (isnan(sums->cores_mean))
+	/* of what ran where, a mean alone tells nothing that could be asked for */
+	if (isnan(sums->cores_mean) || (isnan(asked) && sums->single))
 		return;
 	tg_sheet_text(s, "cores");
 	tg_fmt_number(b, asked);
@@ -109,13 +110,17 @@ static void gpus(const struct tg_told *t, struct tg_sheet *s, struct tg_buf *b)
 
 void tg_report_efficiency(struct tg_told *t)
 {
-	struct tg_report_part *p = tg_report_add(t->report, 2, "efficiency", "Efficiency", NULL);
+	struct tg_sheet sheet = { 0 };
 	struct tg_buf b = TG_BUF_INIT;
 
-	columns(&p->sheet);
-	cpu(t, &p->sheet, &b);
-	memory(t, &p->sheet, &b);
-	wall(t, &p->sheet, &b);
-	gpus(t, &p->sheet, &b);
+	columns(&sheet);
+	cpu(t, &sheet, &b);
+	memory(t, &sheet, &b);
+	wall(t, &sheet, &b);
+	gpus(t, &sheet, &b);
+	if (tg_sheet_rows(&sheet))
+		tg_report_add(t->report, 2, "efficiency", "Efficiency", NULL)->sheet = sheet;
+	else
+		tg_sheet_release(&sheet);
 	tg_buf_release(&b);
 }

@@ -76,12 +76,15 @@ static void put_logs(const struct tg_json *m, struct tg_sheet *sheet, struct tg_
 	for (size_t i = 0; i < tg_json_len(logs); i++) {
 		const struct tg_json *log = tg_json_at(logs, i);
 		int64_t skipped = tg_json_int(tg_json_get(log, "skipped"), 0);
-		struct tg_buf name = TG_BUF_INIT;
+		int64_t samples = tg_json_int(tg_json_get(log, "samples"), 0);
+		struct tg_buf name = TG_BUF_INIT, noun = TG_BUF_INIT;
 
 		put_str(tg_json_get(log, "tool"), "", b);
 		put_str(tg_json_get(log, "version"), " · ", b);
-		tg_buf_addf(b, " · %lld samples",
-			(long long)tg_json_int(tg_json_get(log, "samples"), 0));
+		tg_plain(&noun, tg_json_str(tg_json_get(log, "noun"), "sample"), 20);
+		tg_buf_adds(b, " · ");
+		tg_fmt_count(b, (uint64_t)TG_MAX(samples, 0), noun.data);
+		tg_buf_release(&noun);
 		if (skipped)
 			tg_buf_addf(b, " · %lld %s skipped", (long long)skipped,
 				skipped == 1 ? "line" : "lines");
@@ -191,10 +194,11 @@ static void put_sampling(const struct tg_told *t, struct tg_sheet *sheet, struct
 {
 	const struct tg_totals *sums = &t->sums.totals;
 
-	tg_buf_addf(b, "%lld samples", (long long)sums->samples);
+	if (sums->samples)
+		tg_buf_addf(b, "%lld samples", (long long)sums->samples);
 	if (sums->missed)
 		tg_buf_addf(b, ", and %lld that came too late", (long long)sums->missed);
-	tg_buf_adds(b, " · ");
+	tg_buf_adds(b, b->len ? " · " : "");
 	tg_plain(b, t->r->path, TEXT_CHARS);
 	row(sheet, "recorded", b);
 }

@@ -9,9 +9,10 @@
 #include "base/mem.h"
 
 /* Decoded tables in memory: every plot reads whole columns. */
-#define HELD_BYTES (UINT64_C(512) << 20)
-#define TOLD_MAX   12 /* recordings of which all is told; of the others what they have in common */
-#define NAMES_MAX  8
+#define HELD_BYTES  (UINT64_C(512) << 20)
+#define TOLD_MAX    12 /* recordings of which all is told; of the others what they have in common */
+#define NAMES_MAX   8
+#define TABLE_FIRST 40 /* stages: of more the box plots come before their table */
 
 struct tg_report_part *tg_report_add(
 	struct tg_report *report, int level, const char *id, const char *title, const char *text)
@@ -175,14 +176,17 @@ static void add_heading(struct tg_told *t)
 
 static int tell(struct tg_told *t, struct tg_err *err)
 {
+	bool alone = t->report->n_files == 1;
 	int rc;
 
-	if (t->report->n_files > 1)
+	if (!alone)
 		add_heading(t);
 	tg_report_machine(t);
 	tg_report_efficiency(t);
+	if (alone && t->n_stages > TABLE_FIRST)
+		tg_report_repeats(t, 1);
 	rc = tg_report_stages(t);
-	if (t->report->n_files == 1)
+	if (alone && t->n_stages <= TABLE_FIRST)
 		tg_report_repeats(t, 1);
 	if (rc >= 0)
 		rc = tg_report_plots(t, err);

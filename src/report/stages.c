@@ -10,6 +10,8 @@
 #include "base/mem.h"
 
 #define LANES_MIN    2 /* fewer are no picture */
+#define ROWS_MAX     1000
+#define FOLD_FROM    100 /* rows */
 #define HOURS_FROM_S 360 /* of CPU time in the longest; else it is told in seconds */
 
 enum shown_as { AS_NUMBER, AS_SECONDS, AS_BYTES, AS_PER_CENT };
@@ -38,6 +40,12 @@ static double cores_of_allowed(const struct tg_totals *t)
 	return 100 * t->cores_mean / t->cores_allowed;
 }
 
+/* Where a mean is all that is known there is no column for it. */
+static double cores_most(const struct tg_totals *t)
+{
+	return t->single ? NAN : t->cores_max;
+}
+
 static double memory_of_limit(const struct tg_totals *t)
 {
 	return 100 * t->mem_peak_bytes / t->memory_limit_bytes;
@@ -52,7 +60,7 @@ static const struct field field[] = {
 	{ "cores", "used on average", AS_NUMBER, AT(cores_mean), NULL, true },
 	{ "of allowed", "of the cores that it was allowed", AS_PER_CENT, 0, cores_of_allowed,
 		true },
-	{ "cores, most", "used at most, between two samples", AS_NUMBER, AT(cores_max) },
+	{ "cores, most", "used at most, between two samples", AS_NUMBER, 0, cores_most },
 	{ "peak memory", "most memory at one moment: PSS where it was known, else RSS", AS_BYTES,
 		AT(mem_peak_bytes) },
 	{ "of limit", "of the memory that it was allowed", AS_PER_CENT, 0, memory_of_limit },
@@ -136,36 +144,75 @@ static void put_verdict(const struct tg_span *s, const struct tg_totals *t, stru
 			tg_buf_addf(b, "%s%s", b->len ? " · " : "", t->verdict[i]);
 }
 
-static void put_rows(const struct tg_told *t, struct tg_sheet *sheet, bool cells)
+static int by_length(const void *a, const void *b, void *ctx)
 {
-	const struct tg_totals **totals = tg_xcalloc(t->n_stages + 1, sizeof(*totals));
-	bool known[TG_ARRAY_SIZE(field)];
-	struct tg_buf b = TG_BUF_INIT;
+	const struct tg_totals *of = ctx;
+	size_t i = *(const size_t *)a, k = *(const size_t *)b;
+
+	if (of[i].wall_s != of[k].wall_s)
+		return of[i].wall_s < of[k].wall_s ? 1 : -1;
+	return (i > k) - (i < k);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	size_t i = *(const size_t *)a, k = *(const size_t *)b;
+
+	return (i > k) - (i < k);
+}
+
+/* The places of the stages that have a row: the longest, in file order. Caller frees. */
+static size_t *choose_rows(const struct tg_told *t, size_t *n)
+{
+	size_t *row = tg_xcalloc(t->n_stages, sizeof(*row));
 
 	for (size_t i = 0; i < t->n_stages; i++)
-		totals[i] = &t->stage_totals[i];
-	tg_sheet_column(sheet, cells ? "cell" : "stage", false, NULL);
-	tg_sheet_column(sheet, "began", true, "after the beginning of all");
-	put_columns(sheet, totals, t->n_stages, known);
-	free(totals);
-	tg_sheet_column(sheet, "verdict", false, "how it ended, and how the time was spent");
-	for (size_t i = 0; i < t->n_stages; i++) {
-		const struct tg_span *s = t->stage[i];
-		double began = (double)(s->begin_utc_ns - t->sums.from_ns) / 1e9;
-
-		put_label(t, s, &b);
-		tg_sheet_text(sheet, b.data);
-		tg_buf_clear(&b);
-		tg_fmt_seconds(&b, fmax(began, 0));
-		tg_sheet_value(sheet, began, &b);
-		for (size_t k = 0; k < TG_ARRAY_SIZE(field); k++)
-			if (known[k])
-				put_value(sheet, &field[k], &t->stage_totals[i], &b);
-		put_verdict(s, &t->stage_totals[i], &b);
-		tg_sheet_text(sheet, b.data);
-		tg_buf_clear(&b);
+		row[i] = i;
+	*n = TG_MIN(t->n_stages, (size_t)ROWS_MAX);
+	if (*n < t->n_stages) {
+		qsort_r(row, t->n_stages, sizeof(*row), by_length, t->stage_totals);
+		qsort(row, *n, sizeof(*row), by_place);
 	}
+	return row;
+}
+
+static void put_row(const struct tg_told *t, struct tg_sheet *sheet, size_t i,
+	const bool known[TG_ARRAY_SIZE(field)])
+{
+	const struct tg_span *s = t->stage[i];
+	double began = (double)(s->begin_utc_ns - t->sums.from_ns) / 1e9;
+	struct tg_buf b = TG_BUF_INIT;
+
+	put_label(t, s, &b);
+	tg_sheet_text(sheet, b.data);
+	tg_buf_clear(&b);
+	tg_fmt_seconds(&b, fmax(began, 0));
+	tg_sheet_value(sheet, began, &b);
+	for (size_t k = 0; k < TG_ARRAY_SIZE(field); k++)
+		if (known[k])
+			put_value(sheet, &field[k], &t->stage_totals[i], &b);
+	put_verdict(s, &t->stage_totals[i], &b);
+	tg_sheet_text(sheet, b.data);
 	tg_buf_release(&b);
+}
+
+static void put_rows(const struct tg_told *t, struct tg_sheet *sheet, const char *what)
+{
+	const struct tg_totals **totals;
+	bool known[TG_ARRAY_SIZE(field)];
+	size_t n, *row = choose_rows(t, &n);
+
+	totals = tg_xcalloc(n, sizeof(*totals));
+	for (size_t i = 0; i < n; i++)
+		totals[i] = &t->stage_totals[row[i]];
+	tg_sheet_column(sheet, what, false, NULL);
+	tg_sheet_column(sheet, "began", true, "after the beginning of all");
+	put_columns(sheet, totals, n, known);
+	tg_sheet_column(sheet, "verdict", false, "how it ended, and how the time was spent");
+	for (size_t i = 0; i < n; i++)
+		put_row(t, sheet, row[i], known);
+	free(totals);
+	free(row);
 }
 
 static void draw_times(const struct tg_told *t, struct tg_chart *c)
@@ -195,18 +242,33 @@ static void draw_times(const struct tg_told *t, struct tg_chart *c)
 
 int tg_report_stages(struct tg_told *t)
 {
-	bool cells = t->n_stages && !strcmp(t->stage[0]->kind, "cell");
+	static const struct {
+		const char *kind, *what, *title, *times;
+	} word[] = {
+		{ "cell", "cell", "Cells", "When cells ran" },
+		{ "task", "task", "Tasks", "When tasks ran" },
+		{ "", "stage", "Stages", "When stages ran" },
+	};
 	struct tg_report_part *p;
+	size_t k = 0;
 
 	if (!t->n_stages)
 		return 0;
-	p = tg_report_add(t->report, 2, "stages", cells ? "Cells" : "Stages", NULL);
-	put_rows(t, &p->sheet, cells);
+	while (word[k].kind[0] && strcmp(t->stage[0]->kind, word[k].kind) != 0)
+		k++;
+	p = tg_report_add(t->report, 2, "stages", word[k].title, NULL);
+	put_rows(t, &p->sheet, word[k].what);
+	p->folded = t->n_stages > FOLD_FROM;
+	if (t->n_stages > ROWS_MAX) {
+		struct tg_buf text = TG_BUF_INIT;
+
+		tg_buf_addf(&text, "The %d longest of %zu.", ROWS_MAX, t->n_stages);
+		p->text = tg_buf_detach(&text);
+	}
 	p->code = tg_xstrdup("run.spans");
 	if (t->n_stages < LANES_MIN)
 		return 0;
-	p = tg_report_add(
-		t->report, 3, "stage-times", cells ? "When cells ran" : "When stages ran", NULL);
+	p = tg_report_add(t->report, 3, "stage-times", word[k].times, NULL);
 	p->has_chart = true;
 	draw_times(t, &p->chart);
 	return 0;

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Nextflow's trace files: a line a task, of any columns in any order. Values are for people, or as
+ * numbers (trace.raw): milliseconds, bytes, moments in milliseconds since 1970.
+ *
+ *  task_id  hash       name        status     exit  submit                   duration  realtime  …
+ *  3        1f/a1b2c3  align (S1)  COMPLETED  0     2026-12-01 20:53:38.120  1m 12s    1m 2s     …
+ */
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "import/civil.h"
+#include "import/fields.h"
+#include "import/scan.h"
+#include "import/tasks.h"
+
+#include "base/mem.h"
+
+#define RAW_DATE 1e11 /* ms since 1970 are more */
+#define TIME_MAX 3.2e9 /* s; a century */
+
+enum column {
+	TASK_ID,
+	HASH,
+	NATIVE_ID,
+	PROCESS,
+	NAME,
+	TAG,
+	STATUS,
+	EXIT,
+	ATTEMPT,
+	SUBMIT,
+	START,
+	COMPLETE,
+	DURATION,
+	REALTIME,
+	CPU,
+	RSS,
+	PEAK_RSS,
+	VMEM,
+	PEAK_VMEM,
+	RCHAR,
+	WCHAR,
+	SYSCR,
+	SYSCW,
+	READ_BYTES,
+	WRITE_BYTES,
+	CPUS,
+	MEMORY,
+	TIME,
+	ACCELERATOR,
+	QUEUE,
+	HOSTNAME,
+	CONTAINER,
+	CPU_MODEL,
+	COLUMNS
+};
+
+static const char *const column_name[COLUMNS] = { "task_id", "hash", "native_id", "process", "name",
+	"tag", "status", "exit", "attempt", "submit", "start", "complete", "duration", "realtime",
+	"%cpu", "rss", "peak_rss", "vmem", "peak_vmem", "rchar", "wchar", "syscr", "syscw",
+	"read_bytes", "write_bytes", "cpus", "memory", "time", "accelerator", "queue", "hostname",
+	"container", "cpu_model" };
+
+/* What of it is told as it is. Scripts and environments are not taken. */
+static const enum column texts[] = { TASK_ID, HASH, NATIVE_ID, PROCESS, TAG, EXIT, ATTEMPT, QUEUE,
+	HOSTNAME, CONTAINER, CPU_MODEL };
+
+struct trace {
+	struct tg_logfile *log;
+	size_t at[COLUMNS]; /* places of the columns */
+	struct tg_fields row;
+	uint64_t n_cached, n_untimed;
+};
+
+/* ---- values ---- */
+
+static const char *text_of(const struct trace *t, enum column c)
+{
+	return tg_fields_get(&t->row, t->at[c]);
+}
+
+static double number_of(const struct trace *t, enum column c)
+{
+	const char *s = text_of(t, c), *end;
+	double v;
+
+	end = s ? tg_scan_number(s, &v) : NULL;
+	if (end && *end == '%')
+		end++;
+	return end && !*end && v >= 0 ? v : NAN;
+}
+
+/* "3.2 GB", "512 B", "3435973836": units of 1024. */
+static double bytes_of(const struct trace *t, enum column c)
+{
+	const char *s = text_of(t, c), *p;
+	double v, unit = 1;
+
+	p = s ? tg_scan_number(s, &v) : NULL;
+	if (!p || v < 0)
+		return NAN;
+	p = tg_scan_blanks(p);
+	if (*p && tg_scan_suffix(*p) > 0)
+		unit = tg_scan_suffix(*p++);
+	if (*p == 'B')
+		p++;
+	return *p ? NAN : v * unit;
+}
+
+static double unit_seconds(const char **p)
+{
+	static const struct {
+		const char *name;
+		double s;
+	} unit[] = { { "ms", 1e-3 }, { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 } };
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(unit); i++)
+		if (tg_scan_starts(*p, unit[i].name)) {
+			*p += strlen(unit[i].name);
+			return unit[i].s;
+		}
+	return 0;
+}
+
+/* "1h 2m 3s", "12.4s", "350ms", "350": seconds. */
+static double seconds_of(const struct trace *t, enum column c)
+{
+	const char *p = text_of(t, c);
+	double sum = 0;
+
+	if (!p)
+		return NAN;
+	do {
+		double v, unit;
+
+		p = tg_scan_number(p, &v);
+		if (!p)
+			return NAN;
+		p = tg_scan_blanks(p);
+		unit = *p ? unit_seconds(&p) : 1e-3;
+		sum += v * unit;
+		p = tg_scan_blanks(p);
+		if (!(unit > 0))
+			return NAN;
+	} while (*p);
+	return sum >= 0 && sum < TIME_MAX ? sum : NAN;
+}
+
+/* A moment: nanoseconds of UTC where `civil` is false, else of a clock on the wall. */
+static int64_t moment_of(const struct trace *t, enum column c, bool *civil)
+{
+	const char *s = text_of(t, c), *end;
+	struct tg_stamp stamp;
+	double ms;
+
+	if (!s)
+		return TG_UNKNOWN;
+	end = tg_scan_number(s, &ms);
+	if (end && !*end) {
+		*civil = false;
+		return ms >= RAW_DATE && ms < TIME_MAX * 1e3 ? (int64_t)(ms + 0.5) * 1000000
+							     : TG_UNKNOWN;
+	}
+	end = tg_civil_stamp(s, &stamp);
+	if (!end || *end)
+		return TG_UNKNOWN;
+	*civil = !stamp.has_offset;
+	return stamp.has_offset ? stamp.civil_ns - stamp.offset_s * TG_NS_PER_S : stamp.civil_ns;
+}
+
+/* ---- a task ---- */
+
+static int64_t ns_of(double s)
+{
+	return (int64_t)(s * 1e9 + 0.5);
+}
+
+/*
+ * When it ran. Of these columns a trace has any: submit, duration (from there to its completion),
+ * start, complete, realtime (that it ran, by its own clock). False: too few of them.
+ */
+static bool take_times(const struct trace *t, struct tg_log_task *task)
+{
+	double duration = seconds_of(t, DURATION), real = seconds_of(t, REALTIME);
+	int64_t submit = moment_of(t, SUBMIT, &task->civil);
+	int64_t end = moment_of(t, COMPLETE, &task->civil);
+	int64_t begin = moment_of(t, START, &task->civil);
+
+	if (end == TG_UNKNOWN && submit != TG_UNKNOWN && !isnan(duration))
+		end = submit + ns_of(duration);
+	if (begin == TG_UNKNOWN && end != TG_UNKNOWN && !isnan(real))
+		begin = end - ns_of(real);
+	if (begin == TG_UNKNOWN)
+		begin = submit;
+	if (begin == TG_UNKNOWN || (end == TG_UNKNOWN && isnan(real)))
+		return false;
+	task->begin_ns = begin;
+	task->wall_ns = isnan(real) ? TG_MAX(end - begin, 0) : ns_of(real);
+	return true;
+}
+
+static void take_figures(const struct trace *t, struct tg_log_task *task)
+{
+	static const struct {
+		enum tg_task_figure figure;
+		enum column column, instead;
+	} bytes[] = {
+		{ TG_TASK_RSS, PEAK_RSS, RSS },
+		{ TG_TASK_VMS, PEAK_VMEM, VMEM },
+		{ TG_TASK_READ, READ_BYTES, READ_BYTES },
+		{ TG_TASK_WRITE, WRITE_BYTES, WRITE_BYTES },
+		{ TG_TASK_RCHAR, RCHAR, RCHAR },
+		{ TG_TASK_WCHAR, WCHAR, WCHAR },
+	};
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(bytes); i++) {
+		double v = bytes_of(t, bytes[i].column);
+
+		task->figure[bytes[i].figure] = isnan(v) ? bytes_of(t, bytes[i].instead) : v;
+	}
+	task->figure[TG_TASK_READ_OPS] = number_of(t, SYSCR);
+	task->figure[TG_TASK_WRITE_OPS] = number_of(t, SYSCW);
+	task->figure[TG_TASK_CPU_S] = number_of(t, CPU) / 100 * (double)task->wall_ns / 1e9;
+}
+
+static const char *status_of(const struct trace *t)
+{
+	const char *s = text_of(t, STATUS);
+
+	return !s                        ? "unknown"
+	       : !strcmp(s, "COMPLETED") ? "ok"
+	       : !strcmp(s, "FAILED")    ? "error"
+	       : !strcmp(s, "ABORTED")   ? "aborted"
+					 : "unknown";
+}
+
+static void put_known(struct tg_jw *w, const char *key, double v)
+{
+	if (!isnan(v))
+		tg_jw_knum(w, key, v);
+}
+
+static void put_requested(const struct trace *t, struct tg_jw *w)
+{
+	tg_jw_key(w, "requested");
+	tg_jw_begin_object(w);
+	put_known(w, "cpus", number_of(t, CPUS));
+	put_known(w, "memory_bytes", bytes_of(t, MEMORY));
+	put_known(w, "time_s", seconds_of(t, TIME));
+	put_known(w, "gpus", number_of(t, ACCELERATOR));
+	tg_jw_end_object(w);
+}
+
+/* The step that a task is of: "align" of "align (S1)", where no column says it. */
+static void put_process(const char *name, struct tg_jw *w)
+{
+	const char *tag = strstr(name, " (");
+
+	if (!tag)
+		tag = name + strlen(name);
+	tg_jw_key(w, "process");
+	tg_jw_strn(w, name, (size_t)(tag - name));
+}
+
+static char *attrs_of(const struct trace *t, const struct tg_log_task *task)
+{
+	struct tg_buf text = TG_BUF_INIT;
+	bool civil = false;
+	int64_t submit = moment_of(t, SUBMIT, &civil);
+	struct tg_jw w;
+
+	tg_jw_init(&w, &text);
+	tg_jw_begin_object(&w);
+	if (task->name && !text_of(t, PROCESS))
+		put_process(task->name, &w);
+	for (size_t i = 0; i < TG_ARRAY_SIZE(texts); i++)
+		if (text_of(t, texts[i]))
+			tg_jw_kstr(&w, column_name[texts[i]], text_of(t, texts[i]));
+	if (submit != TG_UNKNOWN && submit <= task->begin_ns)
+		tg_jw_knum(&w, "wait_s", (double)(task->begin_ns - submit) / 1e9);
+	put_requested(t, &w);
+	tg_jw_end_object(&w);
+	return tg_buf_detach(&text);
+}
+
+static void take_row(struct trace *t)
+{
+	const char *status = text_of(t, STATUS), *name = text_of(t, NAME);
+	struct tg_log_task times = { .begin_ns = TG_UNKNOWN }, *task;
+
+	if (status && !strcmp(status, "CACHED")) {
+		t->n_cached++;
+		return;
+	}
+	if (!take_times(t, &times)) {
+		t->n_untimed++;
+		return;
+	}
+	task = tg_tasks_add(t->log);
+	if (!task) {
+		t->log->n_skipped++;
+		return;
+	}
+	task->begin_ns = times.begin_ns;
+	task->wall_ns = times.wall_ns;
+	task->civil = times.civil;
+	task->status = status_of(t);
+	if (!name)
+		name = text_of(t, PROCESS);
+	if (name)
+		task->name = tg_xmemdup0(name, strnlen(name, TG_ITEM_NAME_MAX));
+	take_figures(t, task);
+	task->attrs = attrs_of(t, task);
+}
+
+/* ---- the file ---- */
+
+/* What stands behind the first name. */
+static char separator_of(const char *line)
+{
+	while (*line == '%' || *line == '_' || tg_scan_is_digit(*line) ||
+		(unsigned)((*line | 0x20) - 'a') < 26)
+		line++;
+	return *line;
+}
+
+/* Names of columns to their places. Returns how many are known. */
+static size_t take_head(struct trace *t, char *line)
+{
+	char separator = separator_of(line);
+	struct tg_fields head;
+	size_t known = 0;
+
+	if (!separator)
+		return 0;
+	tg_fields_split(&head, line, separator);
+	for (size_t c = 0; c < COLUMNS; c++) {
+		t->at[c] = tg_fields_find(&head, column_name[c]);
+		known += t->at[c] != SIZE_MAX;
+	}
+	return known;
+}
+
+static void say(struct tg_logfile *log, uint64_t n, const char *why)
+{
+	if (n)
+		tg_logfile_note(log, "%llu task%s %s", (unsigned long long)n,
+			n == 1 ? " is" : "s are", why);
+}
+
+static void read_trace(struct tg_logfile *log)
+{
+	struct trace t = { .log = log };
+	char *line, separator;
+	size_t len;
+
+	line = tg_bytes_line(&log->bytes, &len);
+	if (!line)
+		return;
+	separator = separator_of(line);
+	if (!take_head(&t, line)) {
+		log->n_skipped++;
+		return;
+	}
+	while ((line = tg_bytes_line(&log->bytes, &len)) && !tg_logfile_is_cut(log)) {
+		if (!*tg_scan_blanks(line))
+			continue;
+		tg_fields_split(&t.row, line, separator);
+		if (t.row.n < 2)
+			log->n_skipped++;
+		else
+			take_row(&t);
+	}
+	log->n_samples = log->n_tasks;
+	say(log, t.n_cached, "not in it, as cached: they ran before");
+	say(log, t.n_untimed, "not in it: when they ran is unknown");
+}
+
+static bool looks(const char *head, size_t len)
+{
+	struct trace t = { 0 };
+	char line[4096];
+	size_t n = strcspn(head, "\r\n");
+
+	(void)len;
+	if (n >= sizeof(line))
+		return false;
+	memcpy(line, head, n);
+	line[n] = '\0';
+	return take_head(&t, line) >= 3 &&
+	       (t.at[NAME] < n || t.at[PROCESS] < n || t.at[HASH] < n) &&
+	       (t.at[REALTIME] < n || t.at[DURATION] < n || t.at[COMPLETE] < n);
+}
+
+const struct tg_log_format tg_format_nextflow = {
+	.tool = "Nextflow",
+	.key = "nextflow",
+	.noun = "task",
+	.looks = looks,
+	.read = read_trace,
+	.report = tg_tasks_report,
+};

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "import/tasks.h"
+
+#include <math.h>
+
+#include "import/import.h"
+#include "import/stats.h"
+#include "import/zone.h"
+
+#include "base/mem.h"
+
+/* As the format has them. A peak of several tasks is no sum of theirs. */
+static const struct {
+	const char *name;
+	bool adds_up;
+} figures[TG_TASK_FIGURES] = {
+	[TG_TASK_CPU_S] = { "cpu_s", true },
+	[TG_TASK_RSS] = { "rss_peak_bytes", false },
+	[TG_TASK_PSS] = { "pss_peak_bytes", false },
+	[TG_TASK_VMS] = { "vms_peak_bytes", false },
+	[TG_TASK_READ] = { "read_bytes", true },
+	[TG_TASK_WRITE] = { "write_bytes", true },
+	[TG_TASK_RCHAR] = { "rchar_bytes", true },
+	[TG_TASK_WCHAR] = { "wchar_bytes", true },
+	[TG_TASK_READ_OPS] = { "read_ops", true },
+	[TG_TASK_WRITE_OPS] = { "write_ops", true },
+};
+
+struct tg_log_task *tg_tasks_add(struct tg_logfile *log)
+{
+	struct tg_log_task *task;
+
+	if (log->n_tasks == TG_TASKS_MAX)
+		return NULL;
+	TG_GROW(log->task, log->n_tasks + 1, log->cap_tasks);
+	task = &log->task[log->n_tasks++];
+	*task = (struct tg_log_task){ .begin_ns = TG_UNKNOWN, .status = "unknown" };
+	for (size_t i = 0; i < TG_TASK_FIGURES; i++)
+		task->figure[i] = NAN;
+	return task;
+}
+
+void tg_tasks_resolve(struct tg_logfile *log, int64_t *at_ns)
+{
+	for (size_t i = 0; i < log->n_tasks; i++) {
+		struct tg_log_task *task = &log->task[i];
+
+		if (task->begin_ns == TG_UNKNOWN) {
+			task->begin_ns = *at_ns;
+			*at_ns += task->wall_ns;
+			log->undated_tasks = true;
+		} else if (task->civil) {
+			task->begin_ns = tg_zone_utc(task->begin_ns, INT64_MIN);
+			task->civil = false;
+		}
+	}
+}
+
+bool tg_tasks_times(const struct tg_logfile *log, int64_t *first_ns, int64_t *last_ns)
+{
+	*first_ns = INT64_MAX;
+	*last_ns = INT64_MIN;
+	for (size_t i = 0; i < log->n_tasks; i++) {
+		const struct tg_log_task *task = &log->task[i];
+
+		*first_ns = TG_MIN(*first_ns, task->begin_ns);
+		*last_ns = TG_MAX(*last_ns, task->begin_ns + task->wall_ns);
+	}
+	return log->n_tasks > 0;
+}
+
+void tg_tasks_add_up(const struct tg_logfile *log, double sum[TG_TASK_FIGURES])
+{
+	for (size_t i = 0; i < log->n_tasks; i++)
+		for (size_t k = 0; k < TG_TASK_FIGURES; k++)
+			sum[k] += figures[k].adds_up ? log->task[i].figure[k] : NAN;
+}
+
+void tg_tasks_put_figures(struct tg_jw *w, const double figure[TG_TASK_FIGURES])
+{
+	tg_jw_key(w, "figures");
+	tg_jw_begin_object(w);
+	for (size_t k = 0; k < TG_TASK_FIGURES; k++)
+		if (!isnan(figure[k]))
+			tg_jw_knum(w, figures[k].name, figure[k]);
+	tg_jw_end_object(w);
+}
+
+void tg_tasks_write(struct tg_store *store, const struct tg_logfile *log, uint64_t *span)
+{
+	for (size_t i = 0; i < log->n_tasks; i++, ++*span) {
+		const struct tg_log_task *task = &log->task[i];
+		struct tg_jw *w = tg_store_event(store, "begin", task->begin_ns);
+
+		tg_jw_kint(w, "span", (int64_t)*span);
+		tg_jw_kstr(w, "kind", "task");
+		if (task->name)
+			tg_jw_kstr(w, "name", task->name);
+		tg_jw_kint(w, "parent", 1);
+		if (task->attrs) {
+			tg_jw_key(w, "attrs");
+			tg_jw_raw(w, task->attrs, strlen(task->attrs));
+		}
+		tg_store_event_close(store);
+		w = tg_store_event(store, "end", task->begin_ns + task->wall_ns);
+		tg_jw_kint(w, "span", (int64_t)*span);
+		tg_jw_kstr(w, "status", task->status);
+		tg_tasks_put_figures(w, task->figure);
+		tg_store_event_close(store);
+	}
+}
+
+void tg_tasks_report(const struct tg_import *im, const struct tg_log_format *f, struct tg_jw *w)
+{
+	struct tg_stats wall = { 0 }, of[TG_TASK_FIGURES] = { 0 };
+	size_t first, n = tg_import_of_tool(im, f->tool, &first);
+	int64_t tasks = 0, failed = 0;
+
+	for (size_t i = first; i < first + n; i++)
+		for (size_t t = 0; t < im->log[i]->n_tasks; t++) {
+			const struct tg_log_task *task = &im->log[i]->task[t];
+
+			tasks++;
+			failed += !strcmp(task->status, "error");
+			tg_stats_add(&wall, (double)task->wall_ns / 1e9);
+			for (size_t k = 0; k < TG_TASK_FIGURES; k++)
+				tg_stats_add(&of[k], task->figure[k]);
+		}
+	tg_jw_begin_object(w);
+	tg_jw_kint(w, "tasks", tasks);
+	tg_jw_kint(w, "failed", failed);
+	tg_jw_key(w, "wall_s");
+	tg_stats_write(&wall, w);
+	for (size_t k = 0; k < TG_TASK_FIGURES; k++) {
+		if (!of[k].n)
+			continue;
+		tg_jw_key(w, figures[k].name);
+		tg_stats_write(&of[k], w);
+	}
+	tg_jw_end_object(w);
+}
