@@ -9,8 +9,10 @@
 
 #include "base/mem.h"
 
-#define CELLS_MAX  16384 /* in a chunk */
-#define CORES_MOST 4096 /* that a process may have used at once, where their number is unknown */
+#define CELLS_MAX    16384 /* in a chunk */
+#define PCT_ROUNDS   1.01 /* as it is printed, against the CPU time of the same interval */
+#define TOTAL_ROUNDS 0.02 /* s */
+#define CORES_MOST   4096 /* that a process may have used at once, where their number is unknown */
 
 enum {
 	CPU,
@@ -50,6 +52,14 @@ const struct tg_metric *tg_lives_metrics(size_t *n)
 {
 	*n = METRICS;
 	return metrics;
+}
+
+bool tg_lives_tell(const char *metric)
+{
+	for (size_t i = 0; i < METRICS; i++)
+		if (!strcmp(metrics[i].name, metric))
+			return true;
+	return false;
 }
 
 /* ---- the tables ---- */
@@ -195,12 +205,10 @@ static double take_cpu(const struct tg_lives *l, const struct tg_walk_row *row, 
 	struct tg_life_now *now = &l->now[row->item];
 	double total = row->value[TG_P_CPU_S], before = now->cpu_s;
 	double length = (double)TG_MAX(length_ns, 0) / 1e9;
-	double by_pct = row->value[TG_P_CPU_PCT] / 100 * length;
+	double pct = row->value[TG_P_CPU_PCT], by_pct = isnan(pct) ? 0 : pct / 100 * length;
 	double most = length * (double)(l->cpus > 0 ? l->cpus : CORES_MOST) + 1;
 	bool fine = row->value[TG_P_CPU_UNIT_S] <= TG_P_FINE_S, is_new = !now->seen;
 
-	if (isnan(by_pct))
-		by_pct = 0;
 	now->seen = true;
 	now->cpu_s = fine ? total : before + by_pct;
 	if (is_new && !fine && !isnan(total))
@@ -210,7 +218,9 @@ static double take_cpu(const struct tg_lives *l, const struct tg_walk_row *row, 
 	if (is_new && !fine)
 		return by_pct;
 	/* one that is older than it looks was hidden before, as idle ones may be */
-	return is_new && total > most ? 0 : fmax(now->cpu_s - before, 0);
+	if (is_new && total > fmin(most, by_pct * PCT_ROUNDS + TOTAL_ROUNDS))
+		return by_pct;
+	return fmax(now->cpu_s - before, 0);
 }
 
 static void add_cell(struct tg_lives *l, const struct tg_walk_row *row, int64_t utc_ns,

@@ -51,5 +51,6 @@ void tg_lives_end(struct tg_lives *l);
 
 /* The metrics that it writes, for those who list them. */
 const struct tg_metric *tg_lives_metrics(size_t *n);
+bool tg_lives_tell(const char *metric); /* whether it is one of them */
 
 #endif

@@ -23,6 +23,7 @@ struct source {
 	const struct tg_logfile *log;
 	struct tg_stream stream[TG_LOG_PARTS_MAX];
 	struct tg_lives lives;
+	bool has_lives; /* processes that no tool before it tells of */
 	bool started, open;
 	struct source *before; /* of the same tool: it has to end first; NULL: none */
 	int64_t last_ns; /* of what was written of it; INT64_MIN: nothing */
@@ -293,15 +294,16 @@ static void say_disk(struct job *j, const struct tg_log_disk *disk)
 	tg_store_event_close(&j->store);
 }
 
-static void say_facts(struct job *j, const struct tg_logfile *log)
+static void say_facts(struct job *j, const struct source *s)
 {
+	const struct tg_logfile *log = s->log;
 	struct tg_jw *w;
 
 	for (size_t i = 0; i < log->n_notes; i++)
 		say_note(j, log->name, log->note[i]);
 	for (size_t i = 0; i < log->n_disks; i++)
 		say_disk(j, &log->disk[i]);
-	if (!log->has_processes)
+	if (!s->has_lives)
 		return;
 	w = tg_store_event(&j->store, "means", j->first_ns);
 	tg_jw_kstr(w, "what", "tree.cpu_ns");
@@ -321,7 +323,7 @@ static void begin_run(struct job *j, const char *name)
 	tg_jw_kstr(w, "name", name);
 	tg_store_event_close(&j->store);
 	for (size_t i = 0; i < j->n; i++)
-		say_facts(j, j->source[i].log);
+		say_facts(j, &j->source[i]);
 	say_stages(j);
 	tg_store_flush(&j->store);
 }
@@ -360,7 +362,13 @@ static uint64_t wanted_of(
 	const struct job *j, const struct tg_logfile *log, const struct tg_log_part *part)
 {
 	uint64_t outputs = tg_stream_outputs(part, j->cpus), wanted = outputs;
+	bool tree = false;
 
+	for (size_t i = 0; i < j->n; i++)
+		tree |= j->source[i].has_lives;
+	for (size_t a = 0; a < part->layout->n_outputs && tree; a++)
+		if (tg_lives_tell(part->layout->output[a].metric.name))
+			wanted &= ~(UINT64_C(1) << a);
 	for (size_t i = 0; i < j->n; i++) {
 		const struct tg_logfile *other = j->source[i].log;
 
@@ -387,7 +395,7 @@ static void open_source(struct job *j, struct source *s, uint32_t next_entity)
 	for (size_t p = 0; p < s->log->n_parts; p++)
 		tg_stream_begin(&s->stream[p], &j->store, s->log, &s->log->part[p], j->cpus,
 			wanted_of(j, s->log, &s->log->part[p]));
-	if (s->log->has_processes)
+	if (s->has_lives)
 		tg_lives_begin(&s->lives, &j->store, s->log, j->cpus, next_entity);
 	s->started = s->open = true;
 }
@@ -396,14 +404,14 @@ static void close_source(struct source *s)
 {
 	for (size_t p = 0; p < s->log->n_parts; p++)
 		tg_stream_end(&s->stream[p]);
-	if (s->log->has_processes)
+	if (s->has_lives)
 		tg_lives_end(&s->lives);
 	s->open = false;
 }
 
 static int64_t next_of(const struct source *s)
 {
-	int64_t next = s->log->has_processes ? tg_lives_next_ns(&s->lives) : INT64_MAX;
+	int64_t next = s->has_lives ? tg_lives_next_ns(&s->lives) : INT64_MAX;
 
 	for (size_t p = 0; p < s->log->n_parts; p++)
 		next = TG_MIN(next, tg_stream_next_ns(&s->stream[p]));
@@ -418,7 +426,7 @@ static void write_ticks(struct source *s, int64_t utc_ns)
 	for (size_t p = 0; p < s->log->n_parts; p++)
 		while (tg_stream_next_ns(&s->stream[p]) == utc_ns)
 			tg_stream_tick(&s->stream[p], from);
-	while (s->log->has_processes && tg_lives_next_ns(&s->lives) == utc_ns)
+	while (s->has_lives && tg_lives_next_ns(&s->lives) == utc_ns)
 		tg_lives_tick(&s->lives, from);
 	s->last_ns = TG_MAX(s->last_ns, utc_ns);
 }
@@ -444,7 +452,7 @@ static struct source *next_source(struct job *j, int64_t *utc_ns)
 		struct source *s = &j->source[i];
 		int64_t next;
 
-		if (s->log->has_processes)
+		if (s->has_lives)
 			entity = TG_MAX(entity, s->lives.next_entity);
 		if (s->before && s->before->open)
 			continue;
@@ -477,13 +485,21 @@ static void write_samples(struct job *j)
 			close_source(&j->source[i]);
 }
 
+/* Logs of a tool follow each other; processes are told by the first tool that tells of any. */
 static void chain_sources(struct job *j)
 {
+	const char *teller = NULL;
+
 	for (size_t i = 0; i < j->n; i++) {
-		j->source[i].last_ns = INT64_MIN;
-		if (i &&
-			!strcmp(j->source[i].log->format->tool, j->source[i - 1].log->format->tool))
-			j->source[i].before = &j->source[i - 1];
+		struct source *s = &j->source[i];
+		const char *tool = s->log->format->tool;
+
+		s->last_ns = INT64_MIN;
+		if (i && !strcmp(tool, j->source[i - 1].log->format->tool))
+			s->before = &j->source[i - 1];
+		if (s->log->has_processes && !teller)
+			teller = tool;
+		s->has_lives = s->log->has_processes && !strcmp(teller, tool);
 	}
 }
 

@@ -389,6 +389,40 @@ static void test_names(void)
 	tg_buf_release(&docs);
 }
 
+/* Two tools tell of the tree: the first counts, and nothing is there twice. */
+static void test_one_tree(void)
+{
+	static const char psrecord[] = "# Elapsed time   CPU (%)     Real (MB)   Virtual (MB)\n"
+				       "       0.000        0.000      900.000      950.000\n"
+				       "       1.000      400.000      900.000      950.000\n";
+	struct tg_import *im = kit_new(&(struct tg_import_options){ .match = "other" });
+	struct tg_buf left_out = TG_BUF_INIT, path = TG_BUF_INIT;
+	struct tg_recording *r;
+	struct tg_totals t;
+	size_t n_tables, trees = 0;
+	const struct tg_table *table;
+
+	tg_buf_addf(&path, "%s/fixtures/pipeline-logs/awkward/top-nodatetime.log", t_dir());
+	T_EQ_I(tg_import_add(im, path.data, NULL), 0);
+	T_EQ_I(tg_import_add_bytes(im, "psrecord.log", psrecord, strlen(psrecord), NULL), 0);
+	tg_import_settle(im);
+	r = write_and_open(im, &left_out);
+	T_EQ_S(left_out.data, "");
+	table = tg_reader_tables(r->reader, &n_tables);
+	for (size_t i = 0; i < n_tables; i++)
+		for (size_t k = 0; k < table[i].n_columns; k++)
+			trees += !strcmp(table[i].column[k].metric->name, "tree.rss_bytes");
+	T_EQ_I(trees, 1);
+	T_EQ_I(tg_totals_of(r, span_of(r, "logs"), &t), 0);
+	T_NEAR(t.rss_peak_bytes, kit_number(im, "top|res_mib|max") * MIB, 1);
+	/* one comes with 24 s on its clock: it was hidden, and used what its %CPU says */
+	T_EQ_I(last_value(r, "tree.cpu_ns", ""), 2122000000);
+	tg_recording_close(r);
+	tg_import_free(im);
+	tg_buf_release(&left_out);
+	tg_buf_release(&path);
+}
+
 int main(void)
 {
 	test_recorded();
@@ -398,5 +432,6 @@ int main(void)
 	test_slow_logs();
 	test_undated();
 	test_names();
+	test_one_tree();
 	return t_done();
 }
