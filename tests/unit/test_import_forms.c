@@ -362,7 +362,7 @@ static void test_unknown(void)
 		int r = tg_import_add_bytes(im, "x", text[i], strlen(text[i]), &err);
 
 		/* "top - " alone is enough to be top, of which nothing can be made then */
-		t_eq_i(r, i == 2 ? 0 : -EBADMSG, text[i], (int)i, "refused");
+		t_eq_i(r, i == 2 ? 0 : -EBADMSG, __FILE__, __LINE__, "refused");
 		tg_import_free(im);
 	}
 }
