@@ -202,11 +202,15 @@ int tg_csv_top(const struct tg_import *im, const struct tg_log_format *f, const 
 	struct tg_err *err)
 {
 	struct top top = { .im = im };
-	int r = tg_csv_open(&top.total, folder, "top-total.csv", err), r2;
+	char name[64];
+	int r, r2;
 
+	snprintf(name, sizeof(name), "%s-total.csv", f->tool);
+	r = tg_csv_open(&top.total, folder, name, err);
 	if (r < 0)
 		return r;
-	r = tg_csv_open(&top.process, folder, "top-proc.csv", err);
+	snprintf(name, sizeof(name), "%s-proc.csv", f->tool);
+	r = tg_csv_open(&top.process, folder, name, err);
 	if (r < 0) {
 		tg_csv_close(&top.total, NULL);
 		return r;

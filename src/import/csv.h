@@ -37,7 +37,7 @@ void tg_csv_end_line(struct tg_csv *csv);
 int tg_csv_grid(const struct tg_import *im, const struct tg_log_format *f, const char *folder,
 	struct tg_err *err);
 
-/* top-total.csv and top-proc.csv. */
+/* "top-total.csv" and "top-proc.csv": of a tool that tells of processes, by its name. */
 int tg_csv_top(const struct tg_import *im, const struct tg_log_format *f, const char *folder,
 	struct tg_err *err);
 

@@ -6,7 +6,8 @@
 
 extern const struct tg_log_format tg_format_top, tg_format_vmstat, tg_format_iostat,
 	tg_format_iostat_json, tg_format_nfsiostat, tg_format_nvidia_smi, tg_format_lsblk,
-	tg_format_stages, tg_format_nextflow, tg_format_snakemake, tg_format_psrecord;
+	tg_format_stages, tg_format_nextflow, tg_format_snakemake, tg_format_psrecord,
+	tg_format_pidstat;
 
 static const struct tg_log_format *const formats[] = {
 	&tg_format_top,
@@ -20,6 +21,7 @@ static const struct tg_log_format *const formats[] = {
 	&tg_format_nextflow,
 	&tg_format_snakemake,
 	&tg_format_psrecord,
+	&tg_format_pidstat,
 };
 
 const struct tg_log_format *const *tg_formats(size_t *n)

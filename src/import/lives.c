@@ -22,12 +22,14 @@ enum {
 	SHARED,
 	CPU_PCT,
 	MEM_PCT,
+	READ,
+	WRITE,
 	ROLE_CPU,
 	ROLE_RSS,
 	ROLE_PROCESSES,
 	METRICS
 };
-enum { TREE_METRICS = ROLE_CPU, ROLE_METRICS = METRICS - ROLE_CPU };
+enum { ALWAYS = READ, TREE_METRICS = ROLE_CPU, ROLE_METRICS = METRICS - ROLE_CPU };
 
 static const struct tg_metric metrics[METRICS] = {
 	[CPU] = { "tree.cpu_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0, NULL },
@@ -40,6 +42,8 @@ static const struct tg_metric metrics[METRICS] = {
 		"%CPU of the processes that count, added up; 100 is one core" },
 	[MEM_PCT] = { "top.mem_pct", "pct", TG_GAUGE, TG_SCOPE_JOB, -1,
 		"%MEM of the processes that count, added up" },
+	[READ] = { "tree.read_bytes", "bytes", TG_COUNTER, TG_SCOPE_JOB, 0, NULL },
+	[WRITE] = { "tree.write_bytes", "bytes", TG_COUNTER, TG_SCOPE_JOB, 0, NULL },
 	[ROLE_CPU] = { "role.cpu_ns", "ns", TG_COUNTER, TG_SCOPE_JOB, 0,
 		"CPU time of the processes in a role" },
 	[ROLE_RSS] = { "role.rss_bytes", "bytes", TG_GAUGE, TG_SCOPE_JOB, 0,
@@ -64,6 +68,7 @@ bool tg_lives_tell(const char *metric)
 
 /* ---- the tables ---- */
 
+/* Which roles occur, and whether the log tells of storage. */
 static void find_roles(struct tg_lives *l)
 {
 	const struct tg_readings *g = &l->processes->grid;
@@ -77,6 +82,7 @@ static void find_roles(struct tg_lives *l)
 
 			if (c->column == TG_P_ROLE && !isnan(c->value))
 				l->role_at[(size_t)c->value] = 0;
+			l->has_io |= c->column == TG_P_READ && !isnan(c->value);
 		}
 	for (size_t i = 0; i < TG_ROLES_MAX; i++)
 		if (!l->role_at[i])
@@ -88,7 +94,7 @@ static void start_tree(struct tg_lives *l)
 	struct tg_column column[TREE_METRICS + ROLE_METRICS * TG_ROLES_MAX] = { 0 };
 	size_t n = 0;
 
-	for (; n < TREE_METRICS; n++)
+	for (; n < (l->has_io ? TREE_METRICS : ALWAYS); n++)
 		column[n].metric = &metrics[n];
 	for (size_t r = 0; r < TG_ROLES_MAX; r++)
 		for (size_t m = 0; l->role_at[r] != SIZE_MAX && m < ROLE_METRICS; m++, n++) {
@@ -254,6 +260,26 @@ static void note_dying(struct tg_lives *l, uint32_t item)
 	l->dying[l->n_dying++] = item;
 }
 
+/* Rates to what was read and written since the log began. */
+static void take_io(
+	struct tg_lives *l, const struct tg_walk_row *row, int64_t utc_ns, int64_t length_ns)
+{
+	struct tg_life_now *now = &l->now[row->item];
+	double *const kib[] = { &now->read_kib, &now->write_kib };
+
+	for (int i = 0; i < 2 && length_ns > 0; i++) {
+		double more = row->value[TG_P_READ + i] * (double)length_ns / 1e9;
+
+		if (!(more > 0))
+			continue;
+		*kib[i] += more;
+		add_cell(l, row, utc_ns, i ? TG_PROCESS_WRITE_BYTES : TG_PROCESS_READ_BYTES,
+			*kib[i] * 1024);
+		if (tg_matched_counts(row))
+			l->io_kib[i] += more;
+	}
+}
+
 /* Returns what it adds to the CPU time of the tree. */
 static double take_row(
 	struct tg_lives *l, const struct tg_walk_row *row, int64_t utc_ns, int64_t length_ns)
@@ -270,6 +296,7 @@ static double take_row(
 		add_cell(l, row, utc_ns, TG_PROCESS_RSS_BYTES, v[TG_P_RES] * 1024);
 	if (bits & 1u << TG_P_VIRT)
 		add_cell(l, row, utc_ns, TG_PROCESS_VMS_BYTES, v[TG_P_VIRT] * 1024);
+	take_io(l, row, utc_ns, length_ns);
 	note_dying(l, row->item);
 	if (tg_matched_counts(row))
 		now->role = (int)v[TG_P_ROLE];
@@ -286,15 +313,26 @@ static double take_row(
 	return cpu;
 }
 
+/* A counter of the tree grows by so much; its value. */
+static int64_t count(const struct tg_lives *l, int metric, double more)
+{
+	size_t at = tg_store_counter(l->store, metrics[metric].name, "");
+
+	l->store->counter[at] += more;
+	return tg_store_value(l->store->counter[at], 0);
+}
+
 static void write_tree(struct tg_lives *l, int64_t utc_ns, double cpu_s)
 {
-	size_t total = tg_store_counter(l->store, metrics[CPU].name, "");
 	struct tg_matched sum;
-	size_t n = TREE_METRICS;
+	size_t n = l->has_io ? TREE_METRICS : ALWAYS;
 
 	tg_matched_sum(&l->walk, &sum);
-	l->store->counter[total] += cpu_s * 1e9;
-	l->row[CPU] = tg_store_value(l->store->counter[total], 0);
+	l->row[CPU] = count(l, CPU, cpu_s * 1e9);
+	for (int i = 0; i < 2 && l->has_io; i++) {
+		l->row[READ + i] = count(l, READ + i, l->io_kib[i] * 1024);
+		l->io_kib[i] = 0;
+	}
 	l->row[RSS] = tg_store_value(sum.res_kib * 1024, 0);
 	l->row[VMS] = tg_store_value(sum.virt_kib * 1024, 0);
 	l->row[PROCESSES] = sum.n;
@@ -318,19 +356,33 @@ static void write_tree(struct tg_lives *l, int64_t utc_ns, double cpu_s)
 	tg_store_row(l->store, l->tree, utc_ns, l->row);
 }
 
+/* Where the first interval begins nothing is known but that counters are 0. */
+static void write_begin(struct tg_lives *l, int64_t utc_ns)
+{
+	for (size_t i = 0; i < l->tree->n_columns; i++)
+		l->row[i] = TG_MISSING;
+	l->row[CPU] = count(l, CPU, 0);
+	for (int i = 0; i < 2 && l->has_io; i++)
+		l->row[READ + i] = count(l, READ + i, 0);
+	tg_store_row(l->store, l->tree, utc_ns, l->row);
+}
+
 void tg_lives_tick(struct tg_lives *l, int64_t from_ns)
 {
 	const struct tg_processes *p = l->processes;
-	int64_t utc, length;
+	int64_t utc, begin, length;
 	double cpu = 0;
 
 	tg_walk_next(&l->walk);
 	utc = p->grid.tick[l->walk.tick].utc_ns;
-	length = l->before_ns == TG_UNKNOWN ? -1 : utc - l->before_ns;
+	begin = l->before_ns == TG_UNKNOWN ? p->grid.tick[l->walk.tick].begin_ns : l->before_ns;
+	length = begin == TG_UNKNOWN ? -1 : utc - begin;
 	if (utc <= from_ns)
 		return;
 	if (!l->tree)
 		start_tree(l);
+	if (l->before_ns == TG_UNKNOWN && begin != TG_UNKNOWN && begin < utc)
+		write_begin(l, begin);
 	say_deaths(l, utc);
 	for (; l->next_naming < p->n_namings && p->naming[l->next_naming].tick <= l->walk.tick;
 		l->next_naming++)

@@ -15,6 +15,7 @@
 
 struct tg_life_now {
 	double cpu_s; /* that it has used, by our count */
+	double read_kib, write_kib; /* since the log began */
 	uint32_t entity; /* 0: it was not born yet */
 	int role; /* that it had while it counted; -1: it never did */
 	bool seen;
@@ -38,6 +39,8 @@ struct tg_lives {
 	size_t n_roles; /* roles that occur, each with columns of its own */
 	size_t *role_at; /* by role: the place among them, or SIZE_MAX */
 	double *role_sum;
+	bool has_io; /* the log tells what processes read and wrote */
+	double io_kib[2]; /* of the tree, in the tick: read, written */
 	int64_t *row;
 };
 

@@ -54,8 +54,15 @@ static void name(struct tg_processes *p, size_t at, const char *command)
 /* Of processes that do not count only what a recording has of them is kept. */
 static void put(struct tg_processes *p, size_t at, double *value)
 {
-	if (!isnan(value[TG_P_ROLE])) {
+	bool counts = !isnan(value[TG_P_ROLE]);
+
+	if (counts && !p->grid.idle_columns) {
 		tg_readings_row(&p->grid, at, value);
+		return;
+	}
+	if (counts) { /* among rows that stand for ticks without them, there are no places */
+		tg_readings_row_aside(&p->grid, at, value);
+		p->grid.item[at].placed = true;
 		return;
 	}
 	value[TG_P_SHR] = value[TG_P_MEM_PCT] = NAN;

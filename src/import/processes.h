@@ -19,8 +19,14 @@ enum tg_process_column {
 	TG_P_CPU_UNIT_S, /* resolution of that */
 	TG_P_STATE, /* 'Z': it has ended; 0: any other */
 	TG_P_ROLE, /* place in the list of roles; NaN: it does not count */
+	TG_P_READ, /* KiB/s from and to storage */
+	TG_P_WRITE,
 	TG_P_COLUMNS
 };
+
+/* Rates: of a process that did nothing they are 0. */
+#define TG_P_RATES                                                                                 \
+	(UINT64_C(1) << TG_P_CPU_PCT | UINT64_C(1) << TG_P_READ | UINT64_C(1) << TG_P_WRITE)
 
 #define TG_P_FINE_S 0.01 /* units of CPU time up to this are fine enough to tell it by */
 

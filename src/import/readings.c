@@ -85,6 +85,16 @@ static bool differs(double a, double b)
 	return a != b && !(isnan(a) && isnan(b));
 }
 
+/* It did nothing after its last row. */
+static void rest(struct tg_readings *g, struct tg_log_item *item)
+{
+	for (uint32_t c = 0; c < g->n_columns; c++)
+		if ((g->idle_columns >> c & 1) && item->now[c] > 0) {
+			put(g, item, item->last + 1, c, 0);
+			item->now[c] = 0;
+		}
+}
+
 static void add_row(struct tg_readings *g, size_t at, const double *value, double place)
 {
 	struct tg_log_item *item = &g->item[at];
@@ -98,6 +108,8 @@ static void add_row(struct tg_readings *g, size_t at, const double *value, doubl
 		for (uint32_t c = 0; c <= n; c++)
 			item->now[c] = NAN;
 		item->first = tick;
+	} else if (item->last + 1 < tick && g->idle_columns) {
+		rest(g, item);
 	} else if (item->last + 1 < tick) {
 		put(g, item, item->last + 1, n, NAN);
 		item->now[n] = NAN;

@@ -50,7 +50,7 @@ struct tg_log_item {
 	char *name;
 	char *title; /* what else it is called, as a GPU's model; NULL: nothing */
 	uint32_t first, last; /* ticks in which it was seen */
-	bool placed; /* it had a place once */
+	bool placed; /* it is wanted in order: it had a place once */
 	double *now; /* n_columns + 1 values, as they were in `last` */
 	struct tg_change *change;
 	uint32_t n, cap;
@@ -66,6 +66,9 @@ struct tg_readings {
 	uint64_t n_changes;
 	uint32_t n_rows, n_placed; /* items of the last tick, so far; those with a place */
 	int64_t next_begin_ns, next_after_ns; /* of the tick that comes next */
+	/* Of a tool that leaves out who did nothing: an item is as it was until its last row, with
+	 * 0 in these columns (bits). 0: what has no row is gone. */
+	uint64_t idle_columns;
 	enum tg_times times;
 	bool undated; /* once it is resolved: there is no date anywhere */
 	bool in_utc; /* stamps are in UTC, not of a zone's clock */

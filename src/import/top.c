@@ -354,7 +354,8 @@ static struct known_row *known_row(const struct top *t, const char *line, int *p
 /* Returns the place of its item, -1 where it is not kept, or -2 when it is no row. */
 static ptrdiff_t read_row(struct top *t, const char *line, size_t len)
 {
-	double v[TG_P_COLUMNS] = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN }, pid = -1;
+	double v[TG_P_COLUMNS] = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+	double pid = -1;
 	const char *p = line, *end = line + len;
 
 	for (int i = 0; i < t->n_fields; i++) {
