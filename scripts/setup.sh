@@ -41,6 +41,8 @@ cmd node                    nodejs
 cmd npm                     npm
 cmd chromium                chromium
 file /usr/share/jupyter/kernels/ir/kernel.json  r-cran-irkernel
+cmd top                     procps
+cmd pidstat                 sysstat
 '
 needs_deep='
 cmd valgrind                valgrind

@@ -71,6 +71,12 @@ static void put(struct tg_processes *p, size_t at, double *value)
 	tg_readings_row_aside(&p->grid, at, value);
 }
 
+/* Whether those bytes, in which there may be NULs, are that string. */
+static bool is_text(const char *s, const char *bytes, size_t len)
+{
+	return strnlen(s, len + 1) == len && !memcmp(s, bytes, len);
+}
+
 ptrdiff_t tg_processes_row(struct tg_processes *p, int64_t pid, const char *command, size_t len,
 	double value[TG_P_COLUMNS])
 {
@@ -88,8 +94,7 @@ ptrdiff_t tg_processes_row(struct tg_processes *p, int64_t pid, const char *comm
 		return -1;
 	if (now && value[TG_P_STATE] == 'Z') {
 		value[TG_P_ROLE] = NAN; /* it has ended, and keeps the name that it had */
-	} else if (now && !strncmp(now, command, len) && !now[len] &&
-		   p->grid.item[at].now[TG_P_STATE] != 'Z') {
+	} else if (now && is_text(now, command, len) && p->grid.item[at].now[TG_P_STATE] != 'Z') {
 		value[TG_P_ROLE] = p->grid.item[at].now[TG_P_ROLE];
 	} else {
 		known = tg_roles_command(p->roles, command, len);
