@@ -7,7 +7,7 @@
 extern const struct tg_log_format tg_format_top, tg_format_vmstat, tg_format_iostat,
 	tg_format_iostat_json, tg_format_nfsiostat, tg_format_nvidia_smi, tg_format_lsblk,
 	tg_format_stages, tg_format_nextflow, tg_format_snakemake, tg_format_psrecord,
-	tg_format_pidstat;
+	tg_format_pidstat, tg_format_sadf_json;
 
 static const struct tg_log_format *const formats[] = {
 	&tg_format_top,
@@ -22,6 +22,7 @@ static const struct tg_log_format *const formats[] = {
 	&tg_format_snakemake,
 	&tg_format_psrecord,
 	&tg_format_pidstat,
+	&tg_format_sadf_json,
 };
 
 const struct tg_log_format *const *tg_formats(size_t *n)

@@ -148,6 +148,7 @@ static bool looks(const char *head, size_t len)
 
 	(void)len;
 	return *p == '{' && strstr(p, "\"sysstat\"") && strstr(p, "\"statistics\"") &&
+	       !strstr(p, "\"file-date\"") && /* which sadf has */
 	       (strstr(p, "\"disk\"") || strstr(p, "\"avg-cpu\""));
 }
 

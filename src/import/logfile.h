@@ -14,7 +14,7 @@
 #include "import/readings.h"
 
 #define TG_LOG_NOTES_MAX 16
-#define TG_LOG_PARTS_MAX 2
+#define TG_LOG_PARTS_MAX 4
 #define TG_LOG_LIST_MAX  65536 /* disks, stages */
 
 struct tg_import;

@@ -50,6 +50,7 @@ static const struct {
 				 "used" },
 	{ "nfsiostat-nomounts.log",
 		"nfsiostat, 0 samples, 0 lines skipped; no NFS was mounted, it says" },
+	{ "sadf-12.6.1.json", "sadf, 3 samples, 0 lines skipped" },
 	{ "top-4.0.4.log", NEW_TOP "12 samples, 0 lines skipped" },
 	{ "top-comm-only.log", NEW_TOP "12 samples, 0 lines skipped" },
 	{ "top-de_DE.log", NEW_TOP "3 samples, 0 lines skipped" },
