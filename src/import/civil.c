@@ -9,13 +9,16 @@ bool tg_civil_days(int year, int month, int day, int64_t *days)
 {
 	static const int length[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
 	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-	int y = year - (month <= 2), era = y / 400, of_era = y - era * 400;
-	int of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+	int y, era, of_era, of_year;
 
 	if (year < 1970 || year > 2199 || month < 1 || month > 12 || day < 1 ||
 		day > length[month - 1] + (month == 2 && leap))
 		return false;
 	/* years begin in March here, so that leap days come last */
+	y = year - (month <= 2);
+	era = y / 400;
+	of_era = y - era * 400;
+	of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
 	*days = (int64_t)era * 146097 + (int64_t)of_era * 365 + of_era / 4 - of_era / 100 +
 		of_year - 719468;
 	return true;
