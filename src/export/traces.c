@@ -15,6 +15,8 @@
 
 #define MIB        1048576.0
 #define NAME_CHARS 200
+#define NUMBER_MAX 1e15
+#define WAIT_MAX   1e9 /* s */
 
 struct line {
 	const struct tg_export *e;
@@ -45,6 +47,14 @@ static void attribute(const struct line *l, const char *key, const char *otherwi
 	tg_buf_release(&text);
 }
 
+/* A number from 0 on of the attributes, or `otherwise`. */
+static double number(const struct line *l, const char *key, double otherwise)
+{
+	double v = tg_json_num(tg_json_get(l->attrs, key), NAN);
+
+	return v >= 0 && v <= NUMBER_MAX ? v : otherwise;
+}
+
 /* ---- Snakemake ---- */
 
 static void two_decimals(struct tg_buf *out, double v)
@@ -71,11 +81,15 @@ static void hours(struct tg_buf *out, double s)
 static void wildcards(const struct line *l)
 {
 	static const char *const own[] = { "jobid", "rule_name", "params", "threads", "resources",
-		"input_size_mb", "command", "batch", "requested" };
+		"input_size_mb", "command", "batch", "requested", "uss_peak_bytes" };
 	struct tg_buf text = TG_BUF_INIT;
 	struct tg_jw w;
 	const char *key = NULL;
 
+	if (tg_json_get(l->attrs, "wildcards")) { /* of a benchmark that was imported */
+		attribute(l, "wildcards", "{}");
+		return;
+	}
 	tg_jw_init(&w, l->out);
 	tg_jw_begin_object(&w);
 	while ((key = tg_json_next_key(l->attrs, key))) {
@@ -135,7 +149,8 @@ static void snakemake_line(struct line *l, size_t i)
 	hours(l->out, t->wall_s);
 	two_decimals(l->out, t->rss_peak_bytes / MIB);
 	two_decimals(l->out, t->vms_peak_bytes / MIB);
-	two_decimals(l->out, NAN); /* USS is not recorded */
+	/* USS is not recorded, but an import may have it */
+	two_decimals(l->out, number(l, "uss_peak_bytes", NAN) / MIB);
 	two_decimals(l->out, t->pss_peak_bytes / MIB);
 	two_decimals(l->out, t->read_bytes / MIB);
 	two_decimals(l->out, t->write_bytes / MIB);
@@ -202,17 +217,18 @@ static void memory(struct tg_buf *out, double bytes, bool raw)
 }
 
 /* "2026-12-03 11:46:15.761" on the clock of the machine that recorded. */
-static void submitted(const struct line *l, bool raw)
+static void submitted(const struct line *l, double wait_s, bool raw)
 {
 	const struct tg_span_session *s = tg_recording_session(l->e->recording, l->span->session);
+	int64_t utc_ns = l->span->begin_utc_ns - llround(fmin(wait_s, WAIT_MAX) * 1e9);
 	struct tg_buf text = TG_BUF_INIT;
 
 	tg_buf_addc(l->out, '\t');
 	if (raw) {
-		tg_buf_addf(l->out, "%lld", (long long)(l->span->begin_utc_ns / TG_NS_PER_MS));
+		tg_buf_addf(l->out, "%lld", (long long)(utc_ns / TG_NS_PER_MS));
 		return;
 	}
-	tg_utc_text(&text, l->span->begin_utc_ns + (s ? s->zone_s : 0) * TG_NS_PER_S);
+	tg_utc_text(&text, utc_ns + (s ? s->zone_s : 0) * TG_NS_PER_S);
 	if (text.len > 23)
 		tg_buf_addf(l->out, "%.10s %.12s", text.data, text.data + 11);
 	tg_buf_release(&text);
@@ -240,9 +256,13 @@ static void nextflow_line(struct line *l, size_t i)
 {
 	const struct tg_totals *t = &l->totals;
 	double pct = t->wall_s > 0 ? 100 * t->cpu_s / t->wall_s : NAN;
+	char place[32];
+	double wait_s = number(l, "wait_s", 0);
 	bool raw = l->e->raw_numbers;
 
-	tg_buf_addf(l->out, "%zu\t", i + 1);
+	snprintf(place, sizeof(place), "%zu", i + 1);
+	attribute(l, "task_id", place);
+	tg_buf_addc(l->out, '\t');
 	attribute(l, "hash", "-");
 	tg_buf_addc(l->out, '\t');
 	attribute(l, "native_id", "-");
@@ -250,9 +270,10 @@ static void nextflow_line(struct line *l, size_t i)
 	title(l, l->out);
 	tg_buf_addf(l->out, "\t%s\t", nextflow_status(l->span->status));
 	attribute(l, "exit", l->span->status && !strcmp(l->span->status, "ok") ? "0" : "-");
-	submitted(l, raw);
-	duration(l->out, t->wall_s, raw); /* nothing is known of a queue: */
-	duration(l->out, t->wall_s, raw); /* it was submitted when it began */
+	/* of a queue a trace that was imported tells; else it was submitted when it began */
+	submitted(l, wait_s, raw);
+	duration(l->out, number(l, "duration_s", wait_s + t->wall_s), raw);
+	duration(l->out, t->wall_s, raw);
 	if (isnan(pct))
 		tg_buf_adds(l->out, "\t-");
 	else

@@ -93,6 +93,7 @@ enum tg_task_figure {
 struct tg_log_task {
 	int64_t begin_ns, wall_ns; /* TG_UNKNOWN: it is not known when it began */
 	bool civil; /* begin_ns is what a clock on the wall showed */
+	uint32_t place; /* among those of the log, as it has them */
 	char *name; /* NULL: unknown */
 	char *attrs; /* a JSON object, or NULL */
 	const char *status; /* static: "ok", "error", "aborted", "unknown" */

@@ -18,7 +18,9 @@
 #include "base/mem.h"
 
 #define RAW_DATE 1e11 /* ms since 1970 are more */
-#define TIME_MAX 3.2e9 /* s; a century */
+#define DATE_MAX 3.2e12 /* and fewer: a century */
+#define TIME_MAX 1e9 /* s */
+#define ROW_MAX  (1u << 20) /* bytes of a row whose script has many lines */
 
 enum column {
 	TASK_ID,
@@ -70,6 +72,10 @@ static const enum column texts[] = { TASK_ID, HASH, NATIVE_ID, PROCESS, TAG, EXI
 struct trace {
 	struct tg_logfile *log;
 	size_t at[COLUMNS]; /* places of the columns */
+	size_t n_columns; /* of the file */
+	char separator;
+	bool many_lines; /* a row may have them: it has a script or an environment */
+	struct tg_buf text; /* of such a row */
 	struct tg_fields row;
 	uint64_t n_cached, n_untimed;
 };
@@ -160,8 +166,8 @@ static int64_t moment_of(const struct trace *t, enum column c, bool *civil)
 	end = tg_scan_number(s, &ms);
 	if (end && !*end) {
 		*civil = false;
-		return ms >= RAW_DATE && ms < TIME_MAX * 1e3 ? (int64_t)(ms + 0.5) * 1000000
-							     : TG_UNKNOWN;
+		return ms >= RAW_DATE && ms < DATE_MAX ? (int64_t)(ms + 0.5) * TG_NS_PER_MS
+						       : TG_UNKNOWN;
 	}
 	end = tg_civil_stamp(s, &stamp);
 	if (!end || *end)
@@ -177,27 +183,67 @@ static int64_t ns_of(double s)
 	return (int64_t)(s * 1e9 + 0.5);
 }
 
-/*
- * When it ran. Of these columns a trace has any: submit, duration (from there to its completion),
- * start, complete, realtime (that it ran, by its own clock). False: too few of them.
- */
-static bool take_times(const struct trace *t, struct tg_log_task *task)
-{
-	double duration = seconds_of(t, DURATION), real = seconds_of(t, REALTIME);
-	int64_t submit = moment_of(t, SUBMIT, &task->civil);
-	int64_t end = moment_of(t, COMPLETE, &task->civil);
-	int64_t begin = moment_of(t, START, &task->civil);
+/* When a task was where; TG_UNKNOWN and NaN are not known. */
+struct times {
+	int64_t submit, begin, end;
+	double duration_s; /* from submit to end */
+	double real_s; /* that it ran, by its own clock */
+	bool civil;
+};
 
-	if (end == TG_UNKNOWN && submit != TG_UNKNOWN && !isnan(duration))
-		end = submit + ns_of(duration);
-	if (begin == TG_UNKNOWN && end != TG_UNKNOWN && !isnan(real))
-		begin = end - ns_of(real);
-	if (begin == TG_UNKNOWN)
-		begin = submit;
-	if (begin == TG_UNKNOWN || (end == TG_UNKNOWN && isnan(real)))
+/* As the columns have it, of which there may be any. False: one is in UTC, and another is not. */
+static bool scan_times(const struct trace *t, struct times *at)
+{
+	bool submit = false, begin = false, end = false;
+
+	*at = (struct times){
+		.submit = moment_of(t, SUBMIT, &submit),
+		.begin = moment_of(t, START, &begin),
+		.end = moment_of(t, COMPLETE, &end),
+		.duration_s = seconds_of(t, DURATION),
+		.real_s = seconds_of(t, REALTIME),
+	};
+	at->civil = submit || begin || end;
+	return !at->civil ||
+	       ((submit || at->submit == TG_UNKNOWN) && (begin || at->begin == TG_UNKNOWN) &&
+		       (end || at->end == TG_UNKNOWN));
+}
+
+/* Where no column says when, how long is all that can be known of any task. */
+static bool has_dates(const struct trace *t)
+{
+	return t->at[SUBMIT] != SIZE_MAX || t->at[START] != SIZE_MAX || t->at[COMPLETE] != SIZE_MAX;
+}
+
+static bool take_length(const struct times *at, struct tg_log_task *task)
+{
+	double s = isnan(at->real_s) ? at->duration_s : at->real_s;
+
+	if (isnan(s))
 		return false;
-	task->begin_ns = begin;
-	task->wall_ns = isnan(real) ? TG_MAX(end - begin, 0) : ns_of(real);
+	task->wall_ns = ns_of(s);
+	return true;
+}
+
+/* When it ran, of which the task has nothing yet. False: too little is known of it. */
+static bool take_times(const struct trace *t, struct times *at, struct tg_log_task *task)
+{
+	if (!scan_times(t, at))
+		return false;
+	if (!has_dates(t))
+		return take_length(at, task);
+	if (at->end == TG_UNKNOWN && at->submit != TG_UNKNOWN && !isnan(at->duration_s))
+		at->end = at->submit + ns_of(at->duration_s);
+	if (at->begin == TG_UNKNOWN && at->end != TG_UNKNOWN && !isnan(at->real_s))
+		/* both are rounded: it did not begin before it was there */
+		at->begin = TG_MAX(at->end - ns_of(at->real_s), at->submit);
+	if (at->begin == TG_UNKNOWN)
+		at->begin = at->submit;
+	if (at->begin < 0 || (at->end == TG_UNKNOWN && isnan(at->real_s)))
+		return false;
+	task->begin_ns = at->begin;
+	task->civil = at->civil;
+	task->wall_ns = isnan(at->real_s) ? TG_MAX(at->end - at->begin, 0) : ns_of(at->real_s);
 	return true;
 }
 
@@ -244,13 +290,28 @@ static void put_known(struct tg_jw *w, const char *key, double v)
 
 static void put_requested(const struct trace *t, struct tg_jw *w)
 {
+	double cpus = number_of(t, CPUS), memory = bytes_of(t, MEMORY), time = seconds_of(t, TIME);
+	double gpus = number_of(t, ACCELERATOR);
+
+	if (isnan(cpus) && isnan(memory) && isnan(time) && isnan(gpus))
+		return;
 	tg_jw_key(w, "requested");
 	tg_jw_begin_object(w);
-	put_known(w, "cpus", number_of(t, CPUS));
-	put_known(w, "memory_bytes", bytes_of(t, MEMORY));
-	put_known(w, "time_s", seconds_of(t, TIME));
-	put_known(w, "gpus", number_of(t, ACCELERATOR));
+	put_known(w, "cpus", cpus);
+	put_known(w, "memory_bytes", memory);
+	put_known(w, "time_s", time);
+	put_known(w, "gpus", gpus);
 	tg_jw_end_object(w);
+}
+
+/* What comes before it ran, and how long it took with that and what comes behind. */
+static void put_waits(const struct times *at, struct tg_jw *w)
+{
+	if (at->submit == TG_UNKNOWN || at->begin < at->submit)
+		return;
+	tg_jw_knum(w, "wait_s", (double)(at->begin - at->submit) / 1e9);
+	if (at->end >= at->begin)
+		tg_jw_knum(w, "duration_s", (double)(at->end - at->submit) / 1e9);
 }
 
 /* The step that a task is of: "align" of "align (S1)", where no column says it. */
@@ -264,11 +325,9 @@ static void put_process(const char *name, struct tg_jw *w)
 	tg_jw_strn(w, name, (size_t)(tag - name));
 }
 
-static char *attrs_of(const struct trace *t, const struct tg_log_task *task)
+static char *attrs_of(const struct trace *t, const struct times *at, const struct tg_log_task *task)
 {
 	struct tg_buf text = TG_BUF_INIT;
-	bool civil = false;
-	int64_t submit = moment_of(t, SUBMIT, &civil);
 	struct tg_jw w;
 
 	tg_jw_init(&w, &text);
@@ -278,8 +337,7 @@ static char *attrs_of(const struct trace *t, const struct tg_log_task *task)
 	for (size_t i = 0; i < TG_ARRAY_SIZE(texts); i++)
 		if (text_of(t, texts[i]))
 			tg_jw_kstr(&w, column_name[texts[i]], text_of(t, texts[i]));
-	if (submit != TG_UNKNOWN && submit <= task->begin_ns)
-		tg_jw_knum(&w, "wait_s", (double)(task->begin_ns - submit) / 1e9);
+	put_waits(at, &w);
 	put_requested(t, &w);
 	tg_jw_end_object(&w);
 	return tg_buf_detach(&text);
@@ -288,13 +346,14 @@ static char *attrs_of(const struct trace *t, const struct tg_log_task *task)
 static void take_row(struct trace *t)
 {
 	const char *status = text_of(t, STATUS), *name = text_of(t, NAME);
-	struct tg_log_task times = { .begin_ns = TG_UNKNOWN }, *task;
+	struct tg_log_task when = { .begin_ns = TG_UNKNOWN }, *task;
+	struct times at;
 
 	if (status && !strcmp(status, "CACHED")) {
 		t->n_cached++;
 		return;
 	}
-	if (!take_times(t, &times)) {
+	if (!take_times(t, &at, &when)) {
 		t->n_untimed++;
 		return;
 	}
@@ -303,16 +362,16 @@ static void take_row(struct trace *t)
 		t->log->n_skipped++;
 		return;
 	}
-	task->begin_ns = times.begin_ns;
-	task->wall_ns = times.wall_ns;
-	task->civil = times.civil;
+	task->begin_ns = when.begin_ns;
+	task->wall_ns = when.wall_ns;
+	task->civil = when.civil;
 	task->status = status_of(t);
 	if (!name)
 		name = text_of(t, PROCESS);
 	if (name)
 		task->name = tg_xmemdup0(name, strnlen(name, TG_ITEM_NAME_MAX));
 	take_figures(t, task);
-	task->attrs = attrs_of(t, task);
+	task->attrs = attrs_of(t, &at, task);
 }
 
 /* ---- the file ---- */
@@ -329,18 +388,53 @@ static char separator_of(const char *line)
 /* Names of columns to their places. Returns how many are known. */
 static size_t take_head(struct trace *t, char *line)
 {
-	char separator = separator_of(line);
 	struct tg_fields head;
 	size_t known = 0;
 
-	if (!separator)
+	t->separator = separator_of(line);
+	if (!t->separator)
 		return 0;
-	tg_fields_split(&head, line, separator);
+	tg_fields_split(&head, line, t->separator);
+	t->n_columns = head.n;
+	t->many_lines = tg_fields_find(&head, "script") != SIZE_MAX ||
+			tg_fields_find(&head, "env") != SIZE_MAX;
 	for (size_t c = 0; c < COLUMNS; c++) {
 		t->at[c] = tg_fields_find(&head, column_name[c]);
 		known += t->at[c] != SIZE_MAX;
 	}
 	return known;
+}
+
+static size_t count(const char *s, char c)
+{
+	size_t n = 0;
+
+	while ((s = strchr(s, c))) {
+		s++;
+		n++;
+	}
+	return n;
+}
+
+/* The row that begins with that line: all of it, where lines of a script are in between. */
+static char *whole_row(struct trace *t, char *line)
+{
+	size_t found = count(line, t->separator), len;
+
+	if (!t->many_lines || found + 1 >= t->n_columns)
+		return line;
+	tg_buf_clear(&t->text);
+	for (;;) {
+		tg_buf_adds(&t->text, line);
+		if (found + 1 >= t->n_columns || t->text.len >= ROW_MAX)
+			break;
+		line = tg_bytes_line(&t->log->bytes, &len);
+		if (!line)
+			break;
+		tg_buf_addc(&t->text, ' ');
+		found += count(line, t->separator);
+	}
+	return t->text.data;
 }
 
 static void say(struct tg_logfile *log, uint64_t n, const char *why)
@@ -353,13 +447,12 @@ static void say(struct tg_logfile *log, uint64_t n, const char *why)
 static void read_trace(struct tg_logfile *log)
 {
 	struct trace t = { .log = log };
-	char *line, separator;
+	char *line;
 	size_t len;
 
 	line = tg_bytes_line(&log->bytes, &len);
 	if (!line)
 		return;
-	separator = separator_of(line);
 	if (!take_head(&t, line)) {
 		log->n_skipped++;
 		return;
@@ -367,12 +460,14 @@ static void read_trace(struct tg_logfile *log)
 	while ((line = tg_bytes_line(&log->bytes, &len)) && !tg_logfile_is_cut(log)) {
 		if (!*tg_scan_blanks(line))
 			continue;
-		tg_fields_split(&t.row, line, separator);
-		if (t.row.n < 2)
+		tg_fields_split(&t.row, whole_row(&t, line), t.separator);
+		/* a separator within a value moves all that are behind it */
+		if (t.row.n != t.n_columns)
 			log->n_skipped++;
 		else
 			take_row(&t);
 	}
+	tg_buf_release(&t.text);
 	log->n_samples = log->n_tasks;
 	say(log, t.n_cached, "not in it, as cached: they ran before");
 	say(log, t.n_untimed, "not in it: when they ran is unknown");
@@ -389,9 +484,12 @@ static bool looks(const char *head, size_t len)
 		return false;
 	memcpy(line, head, n);
 	line[n] = '\0';
+	/* names of tasks, and lengths, are in tables of others, too */
 	return take_head(&t, line) >= 3 &&
 	       (t.at[NAME] < n || t.at[PROCESS] < n || t.at[HASH] < n) &&
-	       (t.at[REALTIME] < n || t.at[DURATION] < n || t.at[COMPLETE] < n);
+	       (t.at[REALTIME] < n || t.at[DURATION] < n || t.at[COMPLETE] < n) &&
+	       (t.at[TASK_ID] < n || t.at[NATIVE_ID] < n || t.at[REALTIME] < n || t.at[CPU] < n ||
+		       t.at[PEAK_RSS] < n);
 }
 
 const struct tg_log_format tg_format_nextflow = {

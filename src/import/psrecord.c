@@ -17,7 +17,7 @@
 
 #include "base/mem.h"
 
-#define SECONDS_MAX 3.2e9 /* a century */
+#define SECONDS_MAX 1e9
 #define NUMBERS     9
 
 enum column { PROCESSES, CPU, REAL, VIRTUAL, READS, WRITES, READ_BYTES, WRITE_BYTES, COLUMNS };

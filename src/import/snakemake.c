@@ -16,7 +16,7 @@
 #include "base/mem.h"
 
 #define MIB         1048576.0
-#define SECONDS_MAX 3.2e9 /* a century */
+#define SECONDS_MAX 1e9
 
 /* A run of a rule as numbers and texts with names, wherever they come from. */
 struct run {
@@ -24,24 +24,37 @@ struct run {
 	const struct tg_json *json; /* or this */
 };
 
+static const char *text_of(const struct run *run, const char *name)
+{
+	return run->json ? tg_json_str(tg_json_get(run->json, name), NULL)
+			 : tg_fields_get(run->row, tg_fields_find(run->head, name));
+}
+
 static double number_of(const struct run *run, const char *name)
 {
 	const char *s, *end;
 	double v;
 
-	if (run->json) {
-		v = tg_json_num(tg_json_get(run->json, name), NAN);
-		return v >= 0 ? v : NAN;
-	}
-	s = tg_fields_get(run->row, tg_fields_find(run->head, name));
+	v = tg_json_num(tg_json_get(run->json, name), NAN);
+	if (v >= 0)
+		return v;
+	s = text_of(run, name); /* in JSON, too, "s" is one before Snakemake 9.14 */
 	end = s ? tg_scan_number(s, &v) : NULL;
 	return end && !*end && v >= 0 ? v : NAN;
 }
 
-static const char *text_of(const struct run *run, const char *name)
+/* Peaks and traffic are in MiB. */
+static double bytes_of(const struct run *run, const char *name)
 {
-	return run->json ? tg_json_str(tg_json_get(run->json, name), NULL)
-			 : tg_fields_get(run->row, tg_fields_find(run->head, name));
+	return number_of(run, name) * MIB;
+}
+
+/* Where the system tells no PSS it is 0. */
+static double pss_of(const struct run *run)
+{
+	double v = bytes_of(run, "max_pss");
+
+	return v > 0 || !(bytes_of(run, "max_rss") > 0) ? v : NAN;
 }
 
 /* Of benchmarks/align/S1.tsv "S1": what a file is called that has no names in it. */
@@ -58,7 +71,7 @@ static char *attrs_of(const struct run *run)
 {
 	static const char *const name[] = { "jobid", "wildcards", "params", "resources",
 		"input_size_mb" };
-	double threads = number_of(run, "threads");
+	double threads = number_of(run, "threads"), uss = bytes_of(run, "max_uss");
 	struct tg_buf text = TG_BUF_INIT, value = TG_BUF_INIT;
 	struct tg_jw w;
 
@@ -76,7 +89,10 @@ static char *attrs_of(const struct run *run)
 			tg_jw_kstr(&w, name[i], text_of(run, name[i]));
 		}
 	}
+	if (!isnan(uss))
+		tg_jw_knum(&w, "uss_peak_bytes", uss);
 	if (!isnan(threads)) {
+		tg_jw_knum(&w, "threads", threads);
 		tg_jw_key(&w, "requested");
 		tg_jw_begin_object(&w);
 		tg_jw_knum(&w, "cpus", threads);
@@ -106,11 +122,11 @@ static bool take_run(struct tg_logfile *log, const struct run *run)
 	task->figure[TG_TASK_CPU_S] = number_of(run, "cpu_time");
 	if (isnan(task->figure[TG_TASK_CPU_S])) /* older versions have this alone */
 		task->figure[TG_TASK_CPU_S] = load / 100 * s;
-	task->figure[TG_TASK_RSS] = number_of(run, "max_rss") * MIB;
-	task->figure[TG_TASK_PSS] = number_of(run, "max_pss") * MIB;
-	task->figure[TG_TASK_VMS] = number_of(run, "max_vms") * MIB;
-	task->figure[TG_TASK_READ] = number_of(run, "io_in") * MIB;
-	task->figure[TG_TASK_WRITE] = number_of(run, "io_out") * MIB;
+	task->figure[TG_TASK_RSS] = bytes_of(run, "max_rss");
+	task->figure[TG_TASK_PSS] = pss_of(run);
+	task->figure[TG_TASK_VMS] = bytes_of(run, "max_vms");
+	task->figure[TG_TASK_READ] = bytes_of(run, "io_in");
+	task->figure[TG_TASK_WRITE] = bytes_of(run, "io_out");
 	return true;
 }
 
@@ -138,6 +154,7 @@ static void read_benchmark(struct tg_logfile *log)
 		} else if (*line) {
 			tg_fields_split(&row, line, '\t');
 			log->n_skipped +=
+				row.n > head.n ||
 				!take_run(log, &(struct run){ .head = &head, .row = &row });
 		}
 	}

@@ -9,6 +9,8 @@
 
 #include "base/mem.h"
 
+#define LAID_MAX_NS INT64_C(1000000000000000000)
+
 /* As the format has them. A peak of several tasks is no sum of theirs. */
 static const struct {
 	const char *name;
@@ -33,27 +35,65 @@ struct tg_log_task *tg_tasks_add(struct tg_logfile *log)
 	if (log->n_tasks == TG_TASKS_MAX)
 		return NULL;
 	TG_GROW(log->task, log->n_tasks + 1, log->cap_tasks);
-	task = &log->task[log->n_tasks++];
-	*task = (struct tg_log_task){ .begin_ns = TG_UNKNOWN, .status = "unknown" };
+	task = &log->task[log->n_tasks];
+	*task = (struct tg_log_task){
+		.begin_ns = TG_UNKNOWN, .status = "unknown", .place = (uint32_t)log->n_tasks++
+	};
 	for (size_t i = 0; i < TG_TASK_FIGURES; i++)
 		task->figure[i] = NAN;
 	return task;
 }
 
-void tg_tasks_resolve(struct tg_logfile *log, int64_t *at_ns)
+static int by_begin(const void *a, const void *b)
+{
+	const struct tg_log_task *x = a, *y = b;
+
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Leave out what has no room in the time that a recording may have. */
+static void cut_off(struct tg_logfile *log, size_t n)
+{
+	log->n_skipped += log->n_tasks - n;
+	while (log->n_tasks > n) {
+		free(log->task[--log->n_tasks].name);
+		free(log->task[log->n_tasks].attrs);
+	}
+	log->n_samples = n;
+}
+
+static void lay(struct tg_logfile *log, int64_t *at_ns)
 {
 	for (size_t i = 0; i < log->n_tasks; i++) {
 		struct tg_log_task *task = &log->task[i];
 
-		if (task->begin_ns == TG_UNKNOWN) {
-			task->begin_ns = *at_ns;
-			*at_ns += task->wall_ns;
-			log->undated_tasks = true;
-		} else if (task->civil) {
-			task->begin_ns = tg_zone_utc(task->begin_ns, INT64_MIN);
-			task->civil = false;
+		if (*at_ns > LAID_MAX_NS) {
+			cut_off(log, i);
+			return;
 		}
+		task->begin_ns = *at_ns;
+		*at_ns += task->wall_ns;
 	}
+}
+
+void tg_tasks_resolve(struct tg_logfile *log, int64_t *at_ns)
+{
+	log->undated_tasks = log->n_tasks && log->task[0].begin_ns == TG_UNKNOWN;
+	if (log->undated_tasks) {
+		lay(log, at_ns);
+		return;
+	}
+	for (size_t i = 0; i < log->n_tasks; i++) {
+		struct tg_log_task *task = &log->task[i];
+
+		if (task->civil)
+			task->begin_ns = TG_MAX(tg_zone_utc(task->begin_ns, INT64_MIN), 0);
+		task->civil = false;
+	}
+	if (log->n_tasks) /* a log may have them as they ended */
+		qsort(log->task, log->n_tasks, sizeof(*log->task), by_begin);
 }
 
 bool tg_tasks_times(const struct tg_logfile *log, int64_t *first_ns, int64_t *last_ns)

@@ -15,8 +15,9 @@
 struct tg_log_task *tg_tasks_add(struct tg_logfile *log);
 
 /*
- * Give those that have the time of a clock on the wall their moment, by the zone that is set; lay
- * those without any time one after the other from *at_ns on, which is moved behind them.
+ * Give those that have the time of a clock on the wall their moment, by the zone that is set, and
+ * let them be in order of their beginning. Where the first has no time none has: they are laid one
+ * after the other from *at_ns on, which is moved behind them.
  */
 void tg_tasks_resolve(struct tg_logfile *log, int64_t *at_ns);
 
