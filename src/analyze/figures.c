@@ -43,6 +43,7 @@ static const struct tg_figure figures[] = {
 	COUNTED(net_tx_bytes, 0),
 	COUNTED(nfs_read_bytes, 0),
 	COUNTED(nfs_write_bytes, 0),
+	COUNTED(gpus, 0),
 	COUNTED(gpu_util_mean_pct, 2),
 	COUNTED(gpu_mem_peak_bytes, 0),
 	COUNTED(energy_j, 3),

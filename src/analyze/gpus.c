@@ -141,13 +141,15 @@ int tg_gpus_of(const struct tg_recording *r, const struct tg_span *span, struct 
 	char **own = tg_xcalloc(n + 1, sizeof(*own));
 	int rc = 0;
 
-	*out = (struct tg_gpu_totals){ NAN, NAN };
+	*out = (struct tg_gpu_totals){ NAN, NAN, NAN };
 	for (size_t i = n; i-- > 0 && rc >= 0;) { /* parts come behind their device */
 		rc = has_part(own, n_own, gpu[i]) ? 0 : is_own(r, span, gpu[i]);
 		if (rc > 0)
 			own[n_own++] = gpu[i];
 	}
 	rc = TG_MIN(rc, 0);
+	if (n_own)
+		out->n = (double)n_own;
 	if (rc == 0)
 		rc = util_mean(r, span, own, n_own, &out->util_mean_pct);
 	if (rc == 0)

@@ -9,6 +9,7 @@
 #include "analyze/recording.h"
 
 struct tg_gpu_totals {
+	double n; /* how many they are; NaN: none is known */
 	/*
 	 * How busy they were, averaged over them: NaN when it is not available of one of them, as
 	 * of a device that is divided (MIG).

@@ -45,6 +45,7 @@ static void add_totals(struct tg_totals *sum, const struct tg_totals *t)
 		sum->gpu_util_mean_pct =
 			(sum->gpu_util_mean_pct * sum->wall_s + t->gpu_util_mean_pct * t->wall_s) /
 			(sum->wall_s + t->wall_s);
+	sum->gpus = fmax(sum->gpus, t->gpus);
 	sum->gpu_mem_peak_bytes = fmax(sum->gpu_mem_peak_bytes, t->gpu_mem_peak_bytes);
 	sum->wall_s += t->wall_s;
 	sum->cores_max = fmax(sum->cores_max, t->cores_max);

@@ -543,7 +543,7 @@ static void fill_unknown(struct tg_totals *t)
 		*(double *)((char *)t + wishes[i].offset) = NAN;
 	t->cores_mean = t->cores_max = t->cores_allowed = t->memory_limit_bytes = NAN;
 	t->rss_begin_bytes = t->mem_retained_bytes = t->mem_peak_bytes = NAN;
-	t->gpu_util_mean_pct = t->gpu_mem_peak_bytes = NAN;
+	t->gpus = t->gpu_util_mean_pct = t->gpu_mem_peak_bytes = NAN;
 }
 
 static double limit_at(const struct tg_steps *steps, int64_t t_ns, double factor)
@@ -585,6 +585,7 @@ int tg_totals_of(struct tg_recording *r, const struct tg_span *span, struct tg_t
 	if (rc == 0)
 		rc = tg_gpus_of(r, span, &gpus);
 	if (rc == 0) {
+		out->gpus = gpus.n;
 		out->gpu_util_mean_pct = gpus.util_mean_pct;
 		out->gpu_mem_peak_bytes = gpus.memory_peak_bytes;
 	}

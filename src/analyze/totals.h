@@ -34,7 +34,7 @@ struct tg_totals {
 	double disk_read_bytes, disk_write_bytes; /* of all disks of the machine */
 	double net_rx_bytes, net_tx_bytes; /* of the machine's devices */
 	double nfs_read_bytes, nfs_write_bytes; /* of the machine, over the wire */
-	double gpu_util_mean_pct, gpu_mem_peak_bytes; /* of the job's GPUs: see gpus.h */
+	double gpus, gpu_util_mean_pct, gpu_mem_peak_bytes; /* of the job's GPUs: see gpus.h */
 	double energy_j; /* of the machine's processors */
 	double throttled_s;
 	double oom_kills; /* processes of the control group, killed for want of memory */

@@ -32,6 +32,7 @@ enum {
 	POWER,
 	SM_CLOCK,
 	MEMORY_CLOCK,
+	IN_JOB, /* 1: a log of a job is of its GPUs */
 	LATE, /* seconds from the tick's first stamp to that of this GPU */
 	COLUMNS
 };
@@ -53,6 +54,7 @@ static const struct tg_quantity columns[COLUMNS] = {
 	}
 
 static const struct tg_derived outputs[] = {
+	{ { "gpu.in_job", "count", TG_GAUGE, TG_SCOPE_JOB, 0, NULL }, TG_LEVEL, 1, BIT(IN_JOB) },
 	LEVEL("gpu.util_pct", "pct", 0, 1, UTIL, NULL),
 	LEVEL("gpu.memory_busy_pct", "pct", 0, 1, MEMORY_UTIL, NULL),
 	LEVEL("gpu.memory_used_bytes", "bytes", 0, 1048576, MEMORY_USED, NULL),
@@ -240,6 +242,7 @@ static bool take_row(struct smi *s, const char *line)
 		begin_tick(s, &f);
 	if (!s->grid->item[at].title && f.name[0])
 		s->grid->item[at].title = tg_xstrdup(f.name);
+	f.value[IN_JOB] = 1;
 	f.value[LATE] = f.stamped ? (double)(f.stamp.civil_ns - s->tick_ns) / 1e9 : NAN;
 	TG_GROW(s->seen, s->n_seen + 1, s->cap_seen);
 	s->seen[s->n_seen++] = (size_t)at;

@@ -46,6 +46,11 @@ static double cores_most(const struct tg_totals *t)
 	return t->single ? NAN : t->cores_max;
 }
 
+static double gpu_hours(const struct tg_totals *t)
+{
+	return t->gpus * t->wall_s / 3600;
+}
+
 static double memory_of_limit(const struct tg_totals *t)
 {
 	return 100 * t->mem_peak_bytes / t->memory_limit_bytes;
@@ -72,6 +77,7 @@ static const struct field field[] = {
 	{ "NFS written", "by the whole machine, over the wire", AS_BYTES, AT(nfs_write_bytes) },
 	{ "received", "by the whole machine's network", AS_BYTES, AT(net_rx_bytes) },
 	{ "sent", "by the whole machine's network", AS_BYTES, AT(net_tx_bytes) },
+	{ "GPU-hours", "time, of each of the job's GPUs, busy or not", AS_NUMBER, 0, gpu_hours },
 	{ "GPU use", "of the job's GPUs, on average", AS_PER_CENT, AT(gpu_util_mean_pct) },
 	{ "GPU memory", "most at one moment on the job's GPUs", AS_BYTES, AT(gpu_mem_peak_bytes) },
 	{ "throttled", "held back by the CPU quota", AS_SECONDS, AT(throttled_s) },

@@ -103,7 +103,7 @@ def test_tables_are_sorted_and_filtered(seen):
     assert seen["filtered"] == 0
 
 
-def test_figures_are_those_of_show(exe, recorded):
+def test_figures_are_those_of_show(exe, recorded, seen):
     page = recorded.with_suffix(".html").read_text()
     spans = json.loads(subprocess.run([exe, "show", str(recorded), "--json"], capture_output=True,
                                       text=True, check=True).stdout)["spans"]
@@ -268,6 +268,18 @@ def test_its_figures_are_the_right_ones(from_logs):
     assert row("Blocks of the machine", "in")[7] == pytest.approx(bi["max"] * 1024e-6, rel=1e-3)
     res = right["top"]["res_mib"]
     assert row("Memory · ", "RSS")[7] == pytest.approx(res["max"] * 1048576e-9, rel=1e-4)
+
+
+def test_gpus_of_logs_are_the_job_s(from_logs):
+    """47 s of one GPU, of which the log says how busy it was in each stage."""
+    rows = re.findall(r"<tr>(.*?)</tr>", from_logs["Stages"], re.S)
+    head = re.findall(r"<th[^>]*>(.*?)</th>", rows[0])
+    hours, use = head.index("GPU-hours"), head.index("GPU use")
+    for row in rows[1:]:
+        cells = re.findall(r'<td[^>]*?(?: data-v="([^"]*)")?>', row)
+        wall = float(cells[head.index("wall")])
+        assert float(cells[hours]) == pytest.approx(wall / 3600, rel=1e-6)
+        assert 0 <= float(cells[use]) <= 100
 
 
 def test_logs_as_a_notebook_bring_their_recording(exe, tmp_path):

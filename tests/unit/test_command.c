@@ -174,7 +174,7 @@ static void test_json_members(void)
 		"mem_peak_is", "rss_peak_bytes", "pss_peak_bytes", "pss_age_s", "vms_peak_bytes",
 		"mem_retained_bytes", "file_retained_bytes", "read_bytes", "write_bytes",
 		"rchar_bytes", "wchar_bytes", "read_ops", "write_ops", "net_rx_bytes",
-		"net_tx_bytes", "nfs_read_bytes", "nfs_write_bytes", "gpu_util_mean_pct",
+		"net_tx_bytes", "nfs_read_bytes", "nfs_write_bytes", "gpus", "gpu_util_mean_pct",
 		"gpu_mem_peak_bytes", "energy_j", "throttled_s", "oom_kills", "unattributed_cpu_s",
 		"samples", "missed", "exact", "peak_exact", "verdicts" };
 	struct capture c = run("show run.tacho --json");
