@@ -2,6 +2,8 @@
 /* What was written is read back: rows, processes, events, over sessions. */
 #include "recording.h"
 
+#include "record/spans.h"
+
 #include <errno.h>
 #include <sys/stat.h>
 
@@ -561,6 +563,36 @@ static void test_varint(void)
 	T_EQ_I(tg_wrap_add(INT64_MAX, 1), INT64_MIN);
 }
 
+/* Births in the form in which they are written here are not parsed: the same as in any other. */
+static void test_birth_forms(void)
+{
+	static const struct {
+		const char *line;
+		uint32_t next;
+	} form[] = {
+		{ "{\"ev\":\"birth\",\"t\":12,\"entity\":41,\"pid\":7}\n", 42 },
+		{ "{\"ev\":\"birth\",\"t\":12,\"entity\":41}\n", 42 },
+		{ "{\"entity\": 41, \"t\": 12, \"ev\": \"birth\"}\n", 42 },
+		{ "{\"ev\":\"birth\",\"t\":-5,\"entity\":41,\"pid\":7}\n", 42 },
+		{ "{\"ev\":\"birth\",\"t\":12,\"entity\":4294967294}\n", 4294967295 },
+		{ "{\"ev\":\"birth\",\"t\":12,\"entity\":4294967295}\n", 1 },
+		{ "{\"ev\":\"birth\",\"t\":12,\"entity\":41e1}\n", 1 }, /* no integer */
+		{ "{\"ev\":\"birth\",\"t\":12,\"entity\":\"41\"}\n", 1 },
+		{ "{\"ev\":\"birth\",\"t\":12,\"entity\":41", 1 }, /* cut */
+		{ "{\"ev\":\"birth\",\"t\":12,\"entity\":", 1 },
+		{ "{\"ev\":\"death\",\"t\":12,\"entity\":41}\n", 1 },
+	};
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(form); i++) {
+		struct tg_spans s;
+
+		tg_spans_init(&s);
+		tg_spans_look(&s, form[i].line, strlen(form[i].line));
+		T_EQ_I(s.next_entity, form[i].next);
+		tg_spans_release(&s);
+	}
+}
+
 int main(void)
 {
 	char dir[] = "/tmp/tg-test-XXXXXX", path[64];
@@ -580,5 +612,6 @@ int main(void)
 	test_live(path);
 	unlink(path);
 	rmdir(dir);
+	test_birth_forms();
 	return t_done();
 }
