@@ -82,13 +82,15 @@ static enum format format_of(const struct tg_command *c, const char *output, con
 static int choose(struct tg_command *c, const struct tg_recording *r, const char *selection,
 	enum format format, const struct tg_span ***span, size_t *n)
 {
-	static const char *const kind[] = { "kind=stage", "kind=cell", "kind=run", "kind=*" };
+	static const char *const kind[] = { "kind=task", "kind=stage", "kind=cell", "kind=run",
+		"kind=*" };
 	bool lines = format == SNAKEMAKE || format == NEXTFLOW;
 	int rc = TG_WORD_FAILED;
 
 	if (selection)
 		return tg_choose(c, r, selection, selection, span, n);
-	for (size_t i = lines ? 0 : 3; i < TG_ARRAY_SIZE(kind) && rc == TG_WORD_FAILED; i++) {
+	for (size_t i = lines ? 0 : TG_ARRAY_SIZE(kind) - 1;
+		i < TG_ARRAY_SIZE(kind) && rc == TG_WORD_FAILED; i++) {
 		c->err = (struct tg_err){ 0 };
 		rc = tg_choose(c, r, NULL, kind[i], span, n);
 	}

@@ -129,3 +129,21 @@ def test_not_written_over(run, tmp_path):
 def test_help(run):
     assert run("import", "--help").stdout.startswith("usage: tachograph import PATH")
     assert "  import    read logs that other tools took" in run("--help").stdout
+
+
+def test_tasks_again(run, tmp_path):
+    """The tasks of a trace go out as they came, as lines of Nextflow and as those of others."""
+    assert run("import", LOGS / "workflows/trace-raw.csv", "-o", "x.tacho").returncode == 0
+    assert run("export", "x.tacho", "--format", "nextflow", "--raw-numbers", "-o", "again").returncode == 0
+    with open(LOGS / "workflows/trace-raw.csv") as file:
+        before = {row["name"]: row for row in csv.DictReader(file) if row["name"] in ("ALIGN (S1)", "SORT (S1)")}
+    with open(tmp_path / "again") as file:
+        after = list(csv.DictReader(file, delimiter="\t"))
+    assert [row["name"] for row in after] == list(before)
+    for row in after:
+        known = set(row) & set(before[row["name"]])
+        assert len(known) == 11
+        assert {k: row[k] for k in known} == {k: before[row["name"]][k] for k in known}
+    assert run("export", "x.tacho", "--format", "snakemake", "-o", "lines").returncode == 0
+    with open(tmp_path / "lines") as file:
+        assert [row["s"] for row in csv.DictReader(file, delimiter="\t")] == ["60.00", "10.00"]
