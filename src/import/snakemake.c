@@ -38,7 +38,7 @@ static double number_of(const struct run *run, const char *name)
 	v = tg_json_num(tg_json_get(run->json, name), NAN);
 	if (v >= 0)
 		return v;
-	s = text_of(run, name); /* in JSON, too, "s" is one before Snakemake 9.14 */
+	s = text_of(run, name); /* in JSON, too, "s" is one before Snakemake 9.13.5 */
 	end = s ? tg_scan_number(s, &v) : NULL;
 	return end && !*end && v >= 0 ? v : NAN;
 }
