@@ -140,8 +140,11 @@ static bool of_interest(const char *line, size_t len)
 
 void tg_spans_look(struct tg_spans *s, const char *lines, size_t len)
 {
-	const char *p = lines, *stop = lines + len;
+	const char *p = lines, *stop;
 
+	if (!lines)
+		return;
+	stop = lines + len;
 	while (p < stop) {
 		const char *newline = memchr(p, '\n', (size_t)(stop - p));
 		size_t n = (size_t)((newline ? newline : stop) - p);

@@ -46,11 +46,12 @@ static struct tg_import *log_of(const char *text, uint64_t samples, uint64_t ski
 static const struct tg_life_use *use_of(
 	const struct tg_recording *r, const struct tg_life_use *use, int64_t pid)
 {
-	for (size_t i = 0; i < r->n_lives; i++)
-		if (r->life[i].pid == pid)
-			return &use[i];
-	T_OK(!"such a process");
-	return use;
+	size_t i = 0;
+
+	while (i < r->n_lives && r->life[i].pid != pid)
+		i++;
+	T_OK(i < r->n_lives);
+	return &use[i < r->n_lives ? i : 0];
 }
 
 /*
