@@ -229,6 +229,8 @@ static void resolve(struct tg_logfile *log, int64_t *tasks_ns)
 	}
 	if (log->has_processes)
 		tg_resolve_ticks(&log->processes.grid);
+	if (log->has_processes && log->processes.grid.n_items && !log->processes.counted)
+		tg_logfile_note(log, "no command in it is one that counts, which --match chooses");
 	tg_tasks_resolve(log, tasks_ns);
 	if (log->undated_tasks)
 		tg_logfile_note(

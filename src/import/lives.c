@@ -110,7 +110,7 @@ static void start_tree(struct tg_lives *l)
 }
 
 void tg_lives_begin(struct tg_lives *l, struct tg_store *store, const struct tg_logfile *log,
-	int64_t cpus, uint32_t next_entity)
+	int64_t cpus, uint32_t next_entity, bool has_tree)
 {
 	*l = (struct tg_lives){ .store = store,
 		.log = log,
@@ -120,6 +120,7 @@ void tg_lives_begin(struct tg_lives *l, struct tg_store *store, const struct tg_
 		.cpus = cpus,
 		.now = tg_xcalloc(log->processes.grid.n_items + 1, sizeof(*l->now)),
 		.next_entity = next_entity,
+		.has_tree = has_tree,
 		.cells = tg_process_block_new() };
 	for (uint32_t i = 0; i < log->processes.grid.n_items; i++)
 		l->now[i].role = -1;
@@ -367,6 +368,28 @@ static void write_begin(struct tg_lives *l, int64_t utc_ns)
 	tg_store_row(l->store, l->tree, utc_ns, l->row);
 }
 
+/* Who died in a time that another log has told of is not born in this one. */
+static void say_births(struct tg_lives *l, int64_t utc_ns)
+{
+	const struct tg_processes *p = l->processes;
+
+	for (; l->next_naming < p->n_namings && p->naming[l->next_naming].tick <= l->walk.tick;
+		l->next_naming++) {
+		const struct tg_naming *naming = &p->naming[l->next_naming];
+
+		if (p->grid.item[naming->item].last >= l->walk.tick)
+			say_birth(l, naming, utc_ns);
+	}
+}
+
+/* A tick of a time that another log has told of. */
+static void pass_over(struct tg_lives *l, int64_t from_ns)
+{
+	for (size_t i = 0; i < l->walk.n; i++)
+		take_cpu(l, &l->walk.row[i], -1);
+	l->before_ns = from_ns;
+}
+
 void tg_lives_tick(struct tg_lives *l, int64_t from_ns)
 {
 	const struct tg_processes *p = l->processes;
@@ -375,21 +398,22 @@ void tg_lives_tick(struct tg_lives *l, int64_t from_ns)
 
 	tg_walk_next(&l->walk);
 	utc = p->grid.tick[l->walk.tick].utc_ns;
+	if (utc <= from_ns) {
+		pass_over(l, from_ns);
+		return;
+	}
 	begin = l->before_ns == TG_UNKNOWN ? p->grid.tick[l->walk.tick].begin_ns : l->before_ns;
 	length = begin == TG_UNKNOWN ? -1 : utc - begin;
-	if (utc <= from_ns)
-		return;
-	if (!l->tree)
+	if (l->has_tree && !l->tree)
 		start_tree(l);
-	if (l->before_ns == TG_UNKNOWN && begin != TG_UNKNOWN && begin < utc)
+	if (l->tree && l->before_ns == TG_UNKNOWN && begin != TG_UNKNOWN && begin < utc)
 		write_begin(l, begin);
 	say_deaths(l, utc);
-	for (; l->next_naming < p->n_namings && p->naming[l->next_naming].tick <= l->walk.tick;
-		l->next_naming++)
-		say_birth(l, &p->naming[l->next_naming], utc);
+	say_births(l, utc);
 	for (size_t i = 0; i < l->walk.n; i++)
 		cpu += take_row(l, &l->walk.row[i], utc, length);
-	write_tree(l, utc, cpu);
+	if (l->tree)
+		write_tree(l, utc, cpu);
 	if (l->cells->n >= CELLS_MAX)
 		tg_store_processes(l->store, l->cells);
 	l->before_ns = utc;

@@ -35,7 +35,8 @@ struct tg_lives {
 	uint32_t *dying; /* items that were seen for the last time */
 	size_t n_dying, cap_dying;
 	struct tg_process_block *cells;
-	struct tg_block *tree;
+	bool has_tree; /* there is one to be written, of those that count */
+	struct tg_block *tree; /* NULL: it was not started yet */
 	size_t n_roles; /* roles that occur, each with columns of its own */
 	size_t *role_at; /* by role: the place among them, or SIZE_MAX */
 	double *role_sum;
@@ -44,10 +45,14 @@ struct tg_lives {
 	int64_t *row;
 };
 
+/* With `has_tree` false only the processes are written: there is none in any log that counts. */
 void tg_lives_begin(struct tg_lives *l, struct tg_store *store, const struct tg_logfile *log,
-	int64_t cpus, uint32_t next_entity);
+	int64_t cpus, uint32_t next_entity, bool has_tree);
 
-/* As those of a stream. */
+/*
+ * As those of a stream. Of a tick that another log has told of only what processes had used by then
+ * counts; one that has ended by `from_ns` is not born.
+ */
 int64_t tg_lives_next_ns(const struct tg_lives *l);
 void tg_lives_tick(struct tg_lives *l, int64_t from_ns);
 void tg_lives_end(struct tg_lives *l);

@@ -56,6 +56,7 @@ static void put(struct tg_processes *p, size_t at, double *value)
 {
 	bool counts = !isnan(value[TG_P_ROLE]);
 
+	p->counted |= counts;
 	if (counts && !p->grid.idle_columns) {
 		tg_readings_row(&p->grid, at, value);
 		return;

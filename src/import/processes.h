@@ -49,6 +49,7 @@ struct tg_processes {
 	struct tg_map by_pid; /* the last item of each pid */
 	struct tg_naming *naming; /* in order of ticks */
 	size_t n_namings, cap_namings;
+	bool counted; /* some row was of one that counts */
 };
 
 void tg_processes_init(struct tg_processes *p, struct tg_roles *roles);

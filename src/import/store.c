@@ -114,11 +114,11 @@ void tg_store_instance(char *out, size_t size, const char *name)
 	const char *p = name;
 
 	if (len > room) {
-		p = name + len - (room - 3);
+		n = (size_t)snprintf(out, size, "%06x\xe2\x80\xa6",
+			(unsigned)(tg_hash(TG_HASH_INIT, name, len) & 0xffffff));
+		p = name + len - (room - n);
 		while ((*p & 0xc0) == 0x80) /* not in the middle of a character */
 			p++;
-		memcpy(out, "\xe2\x80\xa6", 3);
-		n = 3;
 	}
 	while (*p && n < room) {
 		uint32_t cp;

@@ -51,7 +51,10 @@ void tg_store_processes(struct tg_store *s, struct tg_process_block *b);
 /* A value in the unit of a metric with that scale; TG_MISSING when it is NaN or too large. */
 int64_t tg_store_value(double v, int scale);
 
-/* A name as an instance: of what is too long the end; control characters become '?'. */
+/*
+ * A name as an instance; control characters become '?'. Of what is too long the end, behind six
+ * hexadecimal digits of the whole, so that two such names stay two.
+ */
 void tg_store_instance(char *out, size_t size, const char *name);
 
 #endif

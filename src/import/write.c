@@ -24,9 +24,14 @@ struct source {
 	struct tg_stream stream[TG_LOG_PARTS_MAX];
 	struct tg_lives lives;
 	bool has_lives; /* processes that no tool before it tells of */
-	bool started, open;
-	struct source *before; /* of the same tool: it has to end first; NULL: none */
-	int64_t last_ns; /* of what was written of it; INT64_MIN: nothing */
+};
+
+/* Logs of one tool, which follow each other. */
+struct chain {
+	struct source *at, *end; /* the one at hand, and behind the last one */
+	bool open;
+	int64_t from_ns; /* up to here those before it have told; INT64_MIN: nothing */
+	int64_t last_ns; /* of what was written of all of them */
 };
 
 struct job {
@@ -34,6 +39,10 @@ struct job {
 	struct tg_store store;
 	struct source *source;
 	size_t n;
+	struct chain *chain;
+	size_t n_chains;
+	bool has_tree; /* some process counts */
+	uint32_t next_entity;
 	int64_t first_ns, last_ns; /* of all that has a date */
 	int64_t cpus;
 	int64_t period_ns; /* the longest of all grids */
@@ -303,7 +312,7 @@ static void say_facts(struct job *j, const struct source *s)
 		say_note(j, log->name, log->note[i]);
 	for (size_t i = 0; i < log->n_disks; i++)
 		say_disk(j, &log->disk[i]);
-	if (!s->has_lives)
+	if (!s->has_lives || !j->has_tree)
 		return;
 	w = tg_store_event(&j->store, "means", j->first_ns);
 	tg_jw_kstr(w, "what", "tree.cpu_ns");
@@ -362,11 +371,8 @@ static uint64_t wanted_of(
 	const struct job *j, const struct tg_logfile *log, const struct tg_log_part *part)
 {
 	uint64_t outputs = tg_stream_outputs(part, j->cpus), wanted = outputs;
-	bool tree = false;
 
-	for (size_t i = 0; i < j->n; i++)
-		tree |= j->source[i].has_lives;
-	for (size_t a = 0; a < part->layout->n_outputs && tree; a++)
+	for (size_t a = 0; a < part->layout->n_outputs && j->has_tree; a++)
 		if (tg_lives_tell(part->layout->output[a].metric.name))
 			wanted &= ~(UINT64_C(1) << a);
 	for (size_t i = 0; i < j->n; i++) {
@@ -390,45 +396,62 @@ static uint64_t wanted_of(
 	return wanted;
 }
 
-static void open_source(struct job *j, struct source *s, uint32_t next_entity)
+static void open_source(struct job *j, struct chain *c)
 {
+	struct source *s = c->at;
+
 	for (size_t p = 0; p < s->log->n_parts; p++)
 		tg_stream_begin(&s->stream[p], &j->store, s->log, &s->log->part[p], j->cpus,
 			wanted_of(j, s->log, &s->log->part[p]));
 	if (s->has_lives)
-		tg_lives_begin(&s->lives, &j->store, s->log, j->cpus, next_entity);
-	s->started = s->open = true;
+		tg_lives_begin(&s->lives, &j->store, s->log, j->cpus, j->next_entity, j->has_tree);
+	c->from_ns = c->last_ns;
+	c->open = true;
 }
 
-static void close_source(struct source *s)
+/* The next of its chain comes to hand. */
+static void close_source(struct job *j, struct chain *c)
 {
+	struct source *s = c->at++;
+
 	for (size_t p = 0; p < s->log->n_parts; p++)
 		tg_stream_end(&s->stream[p]);
-	if (s->has_lives)
+	if (s->has_lives) {
+		j->next_entity = s->lives.next_entity;
 		tg_lives_end(&s->lives);
-	s->open = false;
+	}
+	c->open = false;
 }
 
-static int64_t next_of(const struct source *s)
+/* When its next tick is, of whichever log; INT64_MAX: all of it is written. */
+static int64_t next_of(struct job *j, struct chain *c)
 {
-	int64_t next = s->has_lives ? tg_lives_next_ns(&s->lives) : INT64_MAX;
+	for (; c->at < c->end; close_source(j, c)) {
+		const struct source *s = c->at;
+		int64_t next;
 
-	for (size_t p = 0; p < s->log->n_parts; p++)
-		next = TG_MIN(next, tg_stream_next_ns(&s->stream[p]));
-	return next;
+		if (!c->open)
+			open_source(j, c);
+		next = s->has_lives ? tg_lives_next_ns(&s->lives) : INT64_MAX;
+		for (size_t p = 0; p < s->log->n_parts; p++)
+			next = TG_MIN(next, tg_stream_next_ns(&s->stream[p]));
+		if (next != INT64_MAX)
+			return next;
+	}
+	return INT64_MAX;
 }
 
 /* Write all ticks of that moment. */
-static void write_ticks(struct source *s, int64_t utc_ns)
+static void write_ticks(struct chain *c, int64_t utc_ns)
 {
-	int64_t from = s->before ? s->before->last_ns : INT64_MIN;
+	struct source *s = c->at;
 
 	for (size_t p = 0; p < s->log->n_parts; p++)
 		while (tg_stream_next_ns(&s->stream[p]) == utc_ns)
-			tg_stream_tick(&s->stream[p], from);
+			tg_stream_tick(&s->stream[p], c->from_ns);
 	while (s->has_lives && tg_lives_next_ns(&s->lives) == utc_ns)
-		tg_lives_tick(&s->lives, from);
-	s->last_ns = TG_MAX(s->last_ns, utc_ns);
+		tg_lives_tick(&s->lives, c->from_ns);
+	c->last_ns = TG_MAX(c->last_ns, utc_ns);
 }
 
 static void say_gap(struct job *j, int64_t from_ns, int64_t to_ns)
@@ -441,29 +464,18 @@ static void say_gap(struct job *j, int64_t from_ns, int64_t to_ns)
 	tg_store_event_close(&j->store);
 }
 
-/* The source whose tick comes next, of those whose turn it is; NULL: all are written. */
-static struct source *next_source(struct job *j, int64_t *utc_ns)
+/* The chain whose tick comes next; NULL: all are written. */
+static struct chain *next_chain(struct job *j, int64_t *utc_ns)
 {
-	struct source *found = NULL;
-	uint32_t entity = 1;
+	struct chain *found = NULL;
 
 	*utc_ns = INT64_MAX;
-	for (size_t i = 0; i < j->n; i++) {
-		struct source *s = &j->source[i];
-		int64_t next;
+	for (size_t i = 0; i < j->n_chains; i++) {
+		int64_t next = next_of(j, &j->chain[i]);
 
-		if (s->has_lives)
-			entity = TG_MAX(entity, s->lives.next_entity);
-		if (s->before && s->before->open)
-			continue;
-		if (!s->started)
-			open_source(j, s, entity);
-		next = s->open ? next_of(s) : INT64_MAX;
-		if (s->open && next == INT64_MAX)
-			close_source(s);
 		if (next < *utc_ns) {
 			*utc_ns = next;
-			found = s;
+			found = &j->chain[i];
 		}
 	}
 	return found;
@@ -472,17 +484,17 @@ static struct source *next_source(struct job *j, int64_t *utc_ns)
 static void write_samples(struct job *j)
 {
 	int64_t utc, before = INT64_MIN;
-	struct source *s;
+	struct chain *c;
 
-	while ((s = next_source(j, &utc)) && !j->store.error) {
+	while ((c = next_chain(j, &utc)) && !j->store.error) {
 		if (before != INT64_MIN && (utc - before) / 3 > TG_MAX(j->period_ns, TG_NS_PER_S))
 			say_gap(j, before, utc);
-		write_ticks(s, utc);
+		write_ticks(c, utc);
 		before = utc;
 	}
-	for (size_t i = 0; i < j->n; i++)
-		if (j->source[i].open)
-			close_source(&j->source[i]);
+	for (size_t i = 0; i < j->n_chains; i++)
+		if (j->chain[i].open)
+			close_source(j, &j->chain[i]);
 }
 
 /* Logs of a tool follow each other; processes are told by the first tool that tells of any. */
@@ -494,12 +506,15 @@ static void chain_sources(struct job *j)
 		struct source *s = &j->source[i];
 		const char *tool = s->log->format->tool;
 
-		s->last_ns = INT64_MIN;
-		if (i && !strcmp(tool, j->source[i - 1].log->format->tool))
-			s->before = &j->source[i - 1];
+		if (!i || strcmp(tool, s[-1].log->format->tool) != 0)
+			j->chain[j->n_chains++] = (struct chain){
+				.at = s, .from_ns = INT64_MIN, .last_ns = INT64_MIN
+			};
+		j->chain[j->n_chains - 1].end = s + 1;
 		if (s->log->has_processes && !teller)
 			teller = tool;
 		s->has_lives = s->log->has_processes && !strcmp(teller, tool);
+		j->has_tree |= s->has_lives && s->log->processes.counted;
 	}
 }
 
@@ -534,13 +549,14 @@ static int write_all(struct job *j, const char *path, const char *name, struct t
 int tg_import_write(const struct tg_import *im, const char *path, const char *name,
 	struct tg_buf *left_out, struct tg_err *err)
 {
-	struct job j = { .im = im, .first_ns = INT64_MAX, .last_ns = INT64_MIN };
+	struct job j = { .im = im, .first_ns = INT64_MAX, .last_ns = INT64_MIN, .next_entity = 1 };
 	int r;
 
 	if (access(path, F_OK) == 0)
 		return tg_err_set(err, -EEXIST,
 			"%.150s exists already, and recordings are not written over", path);
 	j.source = tg_xcalloc(im->n + 1, sizeof(*j.source));
+	j.chain = tg_xcalloc(im->n + 1, sizeof(*j.chain));
 	choose_logs(&j, left_out);
 	chain_sources(&j);
 	if (j.first_ns > j.last_ns)
@@ -549,5 +565,6 @@ int tg_import_write(const struct tg_import *im, const char *path, const char *na
 	else
 		r = write_all(&j, path, name, err);
 	free(j.source);
+	free(j.chain);
 	return r;
 }

@@ -6,8 +6,6 @@
 
 #include "base/mem.h"
 
-#define PERIOD_MAX INT64_C(86400000000000) /* a day, in ns */
-
 static const char *const kind_name[] = { [TG_GAUGE] = "gauge", [TG_COUNTER] = "counter" };
 static const char *const scope_name[] = {
 	[TG_SCOPE_JOB] = "job", [TG_SCOPE_NODE] = "node", [TG_SCOPE_SELF] = "self"
@@ -67,7 +65,7 @@ void tg_table_dump(struct tg_buf *out, uint32_t number, const char *name,
 		tg_jw_int(&w, (int64_t)k);
 		tg_jw_strn(&w, column[i].instance, strnlen(column[i].instance, TG_INSTANCE_MAX));
 		if (column[i].period_ns > 0)
-			tg_jw_int(&w, column[i].period_ns);
+			tg_jw_int(&w, TG_MIN(column[i].period_ns, TG_PERIOD_MAX_NS));
 		tg_jw_end_array(&w);
 	}
 	tg_jw_end_array(&w);
@@ -116,7 +114,7 @@ static int parse_column(struct tg_table_def *t, struct tg_column *c, const struc
 	const char *instance = tg_json_str(tg_json_at(v, 1), NULL);
 	int64_t period = tg_json_int(tg_json_at(v, 2), 0);
 
-	if (period < 0 || period > PERIOD_MAX || k < 0 || (uint64_t)k >= t->n_metrics ||
+	if (period < 0 || period > TG_PERIOD_MAX_NS || k < 0 || (uint64_t)k >= t->n_metrics ||
 		!instance || strlen(instance) >= TG_INSTANCE_MAX)
 		return -1;
 	c->metric = &t->metric[k];

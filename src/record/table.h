@@ -12,6 +12,8 @@
 #include "base/buf.h"
 #include "base/metric.h"
 
+#define TG_PERIOD_MAX_NS INT64_C(86400000000000) /* a day: longer ones are written as that */
+
 /* A definition that owns its strings; column[i].metric points into metric[]. */
 struct tg_table_def {
 	uint32_t number;

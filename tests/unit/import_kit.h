@@ -5,11 +5,14 @@
 
 #include "tap.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "analyze/recording.h"
 #include "base/file.h"
 #include "import/import.h"
+#include "import/write.h"
 
 #include "base/mem.h"
 
@@ -55,6 +58,37 @@ static inline struct tg_import *kit_text(const char *text, const struct tg_impor
 	T_EQ_I(tg_import_add_bytes(im, "log", text, strlen(text), NULL), 0);
 	tg_import_settle(im);
 	return im;
+}
+
+/*
+ * What becomes of the logs in a recording, which is whole and is read back; the run has that name.
+ * What was left out of it is appended; NULL: nothing may be. Caller closes.
+ */
+static inline struct tg_recording *kit_recording(
+	const struct tg_import *im, const char *name, struct tg_buf *left_out)
+{
+	struct tg_buf none = TG_BUF_INIT;
+	struct tg_recording *r = NULL;
+	struct tg_err err = { 0 };
+	struct tg_reader *reader;
+	struct tg_damage damage;
+	char file[64];
+
+	snprintf(file, sizeof(file), "/tmp/tg-import-%d.tacho", (int)getpid());
+	unlink(file);
+	T_EQ_I(tg_import_write(im, file, name, left_out ? left_out : &none, &err), 0);
+	T_EQ_S(err.text, "");
+	T_EQ_I(none.len, 0);
+	T_EQ_I(tg_reader_open(&reader, file, NULL), 0);
+	T_EQ_I(tg_reader_verify(reader, &damage), 0);
+	T_EQ_I(damage.bytes_skipped + damage.lost_chunks + damage.tail_bytes, 0);
+	tg_reader_close(reader);
+	T_EQ_I(tg_recording_open(&r, file, &err), 0);
+	T_EQ_I(r->n_bad, 0);
+	T_EQ_I(tg_import_write(im, file, name, &none, &err), -EEXIST);
+	unlink(file);
+	tg_buf_release(&none);
+	return r;
 }
 
 /* A number of the JSON report, by members with a '|' between: "iostat|vda|wkB/s|max". */

@@ -53,7 +53,8 @@ static const struct {
 	{ "sadf-12.6.1.json", "sadf, 3 samples, 0 lines skipped" },
 	{ "top-4.0.4.log", NEW_TOP "12 samples, 0 lines skipped" },
 	{ "top-comm-only.log", NEW_TOP "12 samples, 0 lines skipped" },
-	{ "top-de_DE.log", NEW_TOP "3 samples, 0 lines skipped" },
+	{ "top-de_DE.log", NEW_TOP "3 samples, 0 lines skipped; no command in it is one that "
+				   "counts, which --match chooses" },
 	{ "top-instant.log", "top (procps before 3.3.17), 2 samples, 0 lines skipped" },
 	{ "top-midnight.log", NEW_TOP "12 samples, 0 lines skipped" },
 	{ "top-nodatetime.log", NEW_TOP "5 samples, 0 lines skipped; the date is not in it: only "

@@ -5,7 +5,6 @@
 #include "analyze/lives.h"
 #include "analyze/series.h"
 #include "analyze/totals.h"
-#include "import/write.h"
 
 #include "base/mem.h"
 
@@ -13,24 +12,6 @@
 #define DAY  INT64_C(1796083200) /* 2026-12-01 00:00:00 UTC */
 
 static const struct tg_import_options options = { .match = "work", .zone = "UTC" };
-
-static struct tg_recording *recording_of(const struct tg_import *im)
-{
-	struct tg_buf left_out = TG_BUF_INIT;
-	struct tg_recording *r = NULL;
-	struct tg_err err = { 0 };
-	char file[64];
-
-	snprintf(file, sizeof(file), "/tmp/tg-pidstat-%d.tacho", (int)getpid());
-	unlink(file);
-	T_EQ_I(tg_import_write(im, file, "log", &left_out, &err), 0);
-	T_EQ_S(err.text, "");
-	T_EQ_S(left_out.data, "");
-	T_EQ_I(tg_recording_open(&r, file, &err), 0);
-	unlink(file);
-	tg_buf_release(&left_out);
-	return r;
-}
 
 static struct tg_import *log_of(const char *text, uint64_t samples, uint64_t skipped)
 {
@@ -93,7 +74,7 @@ static void test_sections(void)
 	T_NEAR(kit_number(im, "pidstat|cpu_pct|max"), 125, 1e-9);
 	T_NEAR(kit_number(im, "pidstat|cpu_pct|min"), 25, 1e-9);
 	T_NEAR(kit_number(im, "pidstat|res_mib|min"), 150, 1e-9);
-	r = recording_of(im);
+	r = kit_recording(im, "log", NULL);
 	T_EQ_I(r->span[0].begin_utc_ns, (DAY + 36000) * TG_NS_PER_S); /* the heads' own time */
 	T_EQ_I(r->span[0].end_utc_ns, (DAY + 36003) * TG_NS_PER_S);
 	T_EQ_I(tg_totals_of(r, &r->span[0], &t), 0);
@@ -194,7 +175,7 @@ static void test_forms(void)
 
 	for (size_t i = 0; i < TG_ARRAY_SIZE(text); i++) {
 		struct tg_import *im = log_of(text[i], 2, 0);
-		struct tg_recording *r = recording_of(im);
+		struct tg_recording *r = kit_recording(im, "log", NULL);
 		bool head_tells = strstr(text[i], "#") == NULL;
 		struct tg_totals t;
 

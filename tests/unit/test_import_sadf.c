@@ -3,26 +3,10 @@
 #include "import_kit.h"
 
 #include "analyze/series.h"
-#include "import/write.h"
 
 #include "base/mem.h"
 
 static const struct tg_import_options options = { .zone = BERLIN };
-
-static struct tg_recording *recording_of(const struct tg_import *im)
-{
-	struct tg_buf left_out = TG_BUF_INIT;
-	struct tg_recording *r = NULL;
-	char file[64];
-
-	snprintf(file, sizeof(file), "/tmp/tg-sadf-%d.tacho", (int)getpid());
-	unlink(file);
-	T_EQ_I(tg_import_write(im, file, "log", &left_out, NULL), 0);
-	T_EQ_I(tg_recording_open(&r, file, NULL), 0);
-	unlink(file);
-	tg_buf_release(&left_out);
-	return r;
-}
 
 /* Its last value, in its unit; how many there are in *n. */
 static double last(
@@ -65,7 +49,7 @@ static void test_real(void)
 	T_EQ_I(im->log[0]->n_skipped + im->log[0]->n_notes, 0);
 	T_NEAR(kit_number(im, "sadf|cpu-user|max"), 46.7, 1e-9);
 	T_NEAR(kit_number(im, "sadf|memused|min"), 478140, 0);
-	r = recording_of(im);
+	r = kit_recording(im, "log", NULL);
 	/* "utc": 1, whatever zone was asked for: 2026-12-03 17:43:56 */
 	T_EQ_I(r->span[0].begin_utc_ns, INT64_C(1796319836) * TG_NS_PER_S);
 	T_EQ_I(r->span[0].end_utc_ns, INT64_C(1796319839) * TG_NS_PER_S);
@@ -110,7 +94,7 @@ static void test_old(void)
 	T_EQ_I(im->log[0]->n_samples, 2);
 	T_EQ_I(im->log[0]->n_notes, 1);
 	T_EQ_S(im->log[0]->note[0], "it has several hosts, of which the first was read");
-	r = recording_of(im);
+	r = kit_recording(im, "log", NULL);
 	/* 12:01 of summer time in Berlin */
 	T_EQ_I(r->span[0].end_utc_ns, INT64_C(1782900060) * TG_NS_PER_S);
 	expect(r, "node.cpu_busy_ns", NULL, (0.30 + 0.50) * 4 * 60e9, 3);

@@ -9,7 +9,6 @@
 #include "analyze/totals.h"
 #include "base/clock.h"
 #include "export/export.h"
-#include "import/write.h"
 
 #define MIB 1048576.0
 #define GIB (1024 * MIB)
@@ -35,24 +34,6 @@ static void says(const struct tg_import *im, const char *want)
 	tg_import_line(im->log[0], &line);
 	T_EQ_S(line.data, want);
 	tg_buf_release(&line);
-}
-
-/* Caller closes. */
-static struct tg_recording *write_and_open(const struct tg_import *im)
-{
-	struct tg_buf left_out = TG_BUF_INIT;
-	struct tg_recording *r = NULL;
-	char file[64];
-
-	snprintf(file, sizeof(file), "/tmp/tg-tasks-%d.tacho", (int)getpid());
-	unlink(file);
-	T_EQ_I(tg_import_write(im, file, "work", &left_out, NULL), 0);
-	T_EQ_S(left_out.data ? left_out.data : "", "");
-	T_EQ_I(tg_recording_open(&r, file, NULL), 0);
-	T_EQ_I(r->n_bad, 0);
-	unlink(file);
-	tg_buf_release(&left_out);
-	return r;
 }
 
 /* The n-th span of that name, and what it cost; the first is the run. */
@@ -114,7 +95,7 @@ static struct tg_buf exported(struct tg_recording *r, bool raw, bool extended,
 static void test_trace(void)
 {
 	struct tg_import *im = load("trace.txt");
-	struct tg_recording *r = write_and_open(im);
+	struct tg_recording *r = kit_recording(im, "work", NULL);
 	const struct tg_span *s;
 	struct tg_totals t;
 
@@ -158,7 +139,7 @@ static void test_trace(void)
 static void test_raw_trace(void)
 {
 	struct tg_import *im = load("trace-raw.csv");
-	struct tg_recording *r = write_and_open(im);
+	struct tg_recording *r = kit_recording(im, "work", NULL);
 	struct tg_requested asked;
 	const struct tg_span *s;
 	struct tg_totals t;
@@ -210,7 +191,7 @@ static void test_trace_again(void)
 		"2\t-\t-\tSORT (S1)\tCOMPLETED\t0\t1796158510000\t11000\t10000\t20.0\t52428800\t"
 		"104857600\t10\t20\n";
 	struct tg_import *im = load("trace.txt");
-	struct tg_recording *r = write_and_open(im);
+	struct tg_recording *r = kit_recording(im, "work", NULL);
 	struct tg_buf text = exported(r, false, false, tg_export_nextflow);
 
 	T_EQ_S(text.data, human);
@@ -218,7 +199,7 @@ static void test_trace_again(void)
 	tg_recording_close(r);
 	tg_import_free(im);
 	im = load("trace-raw.csv");
-	r = write_and_open(im);
+	r = kit_recording(im, "work", NULL);
 	text = exported(r, true, false, tg_export_nextflow);
 	T_EQ_S(text.data, raw);
 	tg_buf_release(&text);
@@ -279,7 +260,7 @@ static void test_odd_traces(void)
 static void test_benchmarks(void)
 {
 	struct tg_import *im = load("benchmarks");
-	struct tg_recording *r = write_and_open(im);
+	struct tg_recording *r = kit_recording(im, "work", NULL);
 	struct tg_requested asked;
 	const struct tg_span *s;
 	struct tg_totals t;
@@ -330,7 +311,7 @@ static void test_benchmark_again(void)
 		"3.00\t0:00:03\t41.00\t1205.00\tNA\tNA\t1.00\tNA\t50.00\t1.50\n"
 		"0.10\t0:00:00\tNA\tNA\tNA\tNA\tNA\tNA\tNA\tNA\n";
 	struct tg_import *im = load("benchmarks/align.tsv");
-	struct tg_recording *r = write_and_open(im);
+	struct tg_recording *r = kit_recording(im, "work", NULL);
 	struct tg_buf text = exported(r, false, false, tg_export_snakemake);
 	char *line, *columns;
 
@@ -341,7 +322,7 @@ static void test_benchmark_again(void)
 	tg_recording_close(r);
 	tg_import_free(im);
 	im = load("benchmarks/sort.jsonl");
-	r = write_and_open(im);
+	r = kit_recording(im, "work", NULL);
 	text = exported(r, false, true, tg_export_snakemake);
 	line = kit_line(text.data, 1);
 	columns = strstr(line, "\t7\t");
@@ -359,7 +340,7 @@ static void test_benchmark_again(void)
 static void test_psrecord(void)
 {
 	struct tg_import *im = load("psrecord-io.log");
-	struct tg_recording *r = write_and_open(im);
+	struct tg_recording *r = kit_recording(im, "work", NULL);
 	struct tg_totals t;
 
 	says(im, "psrecord-io.log: psrecord, 3 samples, 0 lines skipped; the date is not in it: "
@@ -376,7 +357,7 @@ static void test_psrecord(void)
 	tg_recording_close(r);
 	tg_import_free(im);
 	im = load("psrecord.csv");
-	r = write_and_open(im);
+	r = kit_recording(im, "work", NULL);
 	span_of(r, "work", 0, &t);
 	T_NEAR(t.cpu_s, 1, 1e-6);
 	T_NEAR(t.rss_peak_bytes, 88.5 * MIB, 0);
