@@ -126,7 +126,8 @@ static bool is_below_us(pid_t pid)
 
 /*
  * What a terminal sends reaches the command without us. So does what the command, or one that it
- * started, sends to its whole group. Others mean the command when they send it to us.
+ * started, sends to its whole group. Others mean the command when they send it to us. So may one
+ * that has ended before we look, as kill(1) has: better it gets that twice than never.
  */
 static bool is_for_command(const struct signalfd_siginfo *s)
 {

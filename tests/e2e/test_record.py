@@ -166,8 +166,9 @@ def test_signals_are_passed_on(record, name):
 
 
 def test_signal_of_the_command_to_its_group(record):
-    """It has that already, and does not get it once more from us."""
-    script = "n=0; trap 'n=$((n+1))' USR1; sh -c 'kill -USR1 0'; sleep 0.5; echo $n"
+    """It has that already, and does not get it once more from us, who see that the sender is one of
+    its own: it has to be there until we look."""
+    script = "n=0; trap 'n=$((n+1))' USR1; sh -c 'trap : USR1; kill -USR1 0; sleep 0.5'; sleep 0.5; echo $n"
     result = record("setsid", "sh", "-c", script)
     assert result.returncode == 0 and result.stdout == "1\n"
     result = record("sh", "-c", script, start_new_session=True)

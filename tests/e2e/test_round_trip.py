@@ -80,7 +80,8 @@ def logged(exe, place, tmp_path_factory):
         done = subprocess.run([exe, "import", str(source), "-o", str(folder / out), *match],
                               capture_output=True, text=True, timeout=LONG)
         assert (done.returncode, done.stderr) == (0, ""), done
-        assert " 0 lines skipped" in done.stdout
+        # of other processes' command lines pidstat writes line feeds as they are
+        assert all(" 0 lines skipped" in line for line in done.stdout.splitlines() if ": pidstat" not in line), done
     return folder
 
 
@@ -131,16 +132,23 @@ def test_processes(logged, name):
     assert own["write_bytes"] == 0 or own["write_bytes"] >= 64e6  # 0: where the folder is memory
 
 
+def near(folder: pathlib.Path, metric: str, begin: float, end: float, want: float) -> float:
+    """What the logs say of that time that is nearest to `want`: their stamps are whole seconds, so
+    that what they stand for may have been up to a second later."""
+    values = [rise(folder, "logs.tacho", metric, begin - shift / 10, end - shift / 10) for shift in range(11)]
+    return min(values, key=lambda value: abs(value - want))
+
+
 def test_machine(logged):
     """vmstat's CPU and iostat's disks, over the time of the job."""
     own = run_of(logged, "own.tacho")
     begin = own["start"].timestamp() if hasattr(own["start"], "timestamp") else own["start"]
     end = begin + own["wall_s"]
     ours = rise(logged, "own.tacho", "node.cpu_busy_ns", begin, end)
-    # whole per cents of all cores, each rounded; and the second at either end
-    assert rise(logged, "logs.tacho", "node.cpu_busy_ns", begin, end) == pytest.approx(ours, rel=0.12, abs=0.8e9)
+    # whole per cents of all cores, each rounded
+    assert near(logged, "node.cpu_busy_ns", begin, end, ours) == pytest.approx(ours, rel=0.1, abs=0.4e9)
     if not own["write_bytes"]:
         pytest.skip("this folder is on no disk")
     ours = rise(logged, "own.tacho", "disk.write_bytes", begin, end)
     assert ours >= 60e6
-    assert rise(logged, "logs.tacho", "disk.write_bytes", begin, end) == pytest.approx(ours, rel=0.1, abs=4e6)
+    assert near(logged, "disk.write_bytes", begin, end, ours) == pytest.approx(ours, rel=0.1, abs=4e6)
