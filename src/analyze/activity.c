@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 
-#define COMMANDS_MAX 1024 /* with bins of their own while they are counted */
+#define COMMANDS_MAX 1024 /* with bins of their own while they are counted, and the rest */
 #define CROWDS_MAX   4096
 #define NONE         SIZE_MAX
 
@@ -39,7 +39,8 @@ struct pass {
 	int64_t from_ns, to_ns;
 	struct command *command;
 	size_t n_commands, cap_commands;
-	struct tg_map command_at; /* by the hash of the name */
+	struct tg_map command_at; /* by the hash of the name, or what follows it and is free */
+	size_t rest; /* place of all that came when there were COMMANDS_MAX; NONE */
 	struct last *last; /* of each life */
 	const struct tg_span_session *session;
 	size_t *dying; /* places of the session's lives, by their death */
@@ -50,7 +51,7 @@ struct pass {
 /* All that is done with a row. */
 struct passes {
 	struct pass way[WAYS];
-	struct tg_life_use *life;
+	struct tg_life_use *life; /* NULL: what they used is known already */
 };
 
 /* ---- bins ---- */
@@ -115,7 +116,8 @@ static size_t add_command(struct pass *p, const char *name)
 
 	TG_GROW(p->command, p->n_commands + 1, p->cap_commands);
 	c = &p->command[p->n_commands];
-	*c = (struct command){ .use = { .name = tg_xstrdup(name) }, .since_ns = p->from_ns };
+	*c = (struct command){ .use = { .name = name ? tg_xstrdup(name) : NULL },
+		.since_ns = p->from_ns };
 	c->use.cores = new_bins(p);
 	c->use.rss = new_bins(p);
 	return p->n_commands++;
@@ -124,16 +126,26 @@ static size_t add_command(struct pass *p, const char *name)
 static size_t command_of(struct pass *p, const char *name)
 {
 	uint64_t key = tg_hash(TG_HASH_INIT, name, strlen(name));
-	ptrdiff_t at = tg_map_get(&p->command_at, key);
+	ptrdiff_t at;
 
-	if (at >= 0 && !strcmp(p->command[at].use.name, name))
+	while ((at = tg_map_get(&p->command_at, key)) >= 0 &&
+		strcmp(p->command[at].use.name, name) != 0)
+		key++;
+	if (at >= 0)
 		return (size_t)at;
-	/* two names of one key are one here: that has yet to happen */
-	if (at < 0 && p->n_commands < COMMANDS_MAX) {
+	if (p->n_commands < COMMANDS_MAX) {
 		tg_map_put(&p->command_at, key, p->n_commands);
 		return add_command(p, name);
 	}
-	return p->n_commands == COMMANDS_MAX ? add_command(p, "others") : p->n_commands - 1;
+	if (p->rest == NONE)
+		p->rest = add_command(p, NULL);
+	return p->rest;
+}
+
+/* The name by which commands are told apart. */
+static const char *name_of(const struct tg_life *life, bool roles)
+{
+	return roles ? life->role : life->comm ? life->comm : "?";
 }
 
 /* The place of its command; NONE: it is none of those that are asked for. */
@@ -144,7 +156,7 @@ static size_t command_of_life(struct pass *p, const struct tg_life *life, bool r
 
 	if (roles && !life->role)
 		return NONE;
-	tg_buf_adds(&name, roles ? life->role : life->comm ? life->comm : "?");
+	tg_buf_adds(&name, name_of(life, roles));
 	if (p->by == BY_PROCESS)
 		tg_buf_addf(&name, " %lld", (long long)life->pid);
 	at = command_of(p, name.data);
@@ -153,21 +165,73 @@ static size_t command_of_life(struct pass *p, const struct tg_life *life, bool r
 	return at;
 }
 
-static void start(struct pass *p)
+/* A life, and how much speaks for it to have bins of its own. */
+struct weighed {
+	size_t life;
+	double weight;
+};
+
+static int by_most(const void *a, const void *b)
 {
+	const struct weighed *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	return (x->life > y->life) - (x->life < y->life);
+}
+
+/* Of a process its memory; of a command the CPU time of all that have its name. */
+static void weigh(
+	const struct pass *p, const struct tg_life_use *use, struct weighed *list, size_t n)
+{
+	struct tg_map at = { 0 };
+	double *sum = tg_xcalloc(n + 1, sizeof(*sum));
+	size_t n_names = 0;
+
+	for (size_t i = 0; i < n && p->by == BY_PROCESS; i++)
+		list[i].weight = (double)TG_MAX(use[i].rss_peak_bytes, 0);
+	for (size_t i = 0; i < n && p->by == BY_COMMAND; i++) {
+		const char *name = name_of(&p->r->life[i], false);
+		uint64_t key = tg_hash(TG_HASH_INIT, name, strlen(name));
+
+		if (tg_map_get(&at, key) < 0)
+			tg_map_put(&at, key, n_names++);
+		sum[tg_map_get(&at, key)] += (double)TG_MAX(use[i].cpu_ns, 0);
+	}
+	for (size_t i = 0; i < n && p->by == BY_COMMAND; i++) {
+		const char *name = name_of(&p->r->life[i], false);
+
+		list[i].weight = sum[tg_map_get(&at, tg_hash(TG_HASH_INIT, name, strlen(name)))];
+	}
+	tg_map_release(&at);
+	free(sum);
+}
+
+/* `use`: where there are too many for bins of each, what chooses among them; else NULL. */
+static void start(struct pass *p, const struct tg_life_use *use)
+{
+	size_t n = p->r->n_lives;
+	struct weighed *list = tg_xcalloc(n + 1, sizeof(*list));
 	bool roles = false;
 
-	for (size_t i = 0; i < p->r->n_lives && p->by == BY_PROCESS; i++)
+	for (size_t i = 0; i < n && p->by == BY_PROCESS; i++)
 		roles |= p->r->life[i].role != NULL;
-	for (size_t i = 0; i < p->r->n_lives; i++) {
-		const struct tg_life *life = &p->r->life[i];
+	for (size_t i = 0; i < n; i++)
+		list[i].life = i;
+	if (use) {
+		weigh(p, use, list, n);
+		qsort(list, n, sizeof(*list), by_most);
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct tg_life *life = &p->r->life[list[i].life];
 		const struct tg_span_session *s = tg_recording_session(p->r, life->session);
 
-		p->last[i] = (struct last){ .command = command_of_life(p, life, roles),
+		p->last[list[i].life] = (struct last){ .command = command_of_life(p, life, roles),
 			.cpu_ns = TG_MISSING,
 			.rss_bytes = TG_MISSING,
 			.born = s && life->birth_ns > s->first_ns };
 	}
+	free(list);
 }
 
 /* The memory of a command changes now by so much. */
@@ -279,7 +343,8 @@ static int each_cell(void *ctx, const struct tg_process_cell *cell)
 
 	if (!life || cell->value == TG_MISSING)
 		return 0;
-	tg_life_use_take(&all->life[life - any->r->life], cell);
+	if (all->life)
+		tg_life_use_take(&all->life[life - any->r->life], cell);
 	for (int i = 0; i < WAYS; i++)
 		take_cell(&all->way[i], life, cell);
 	return 0;
@@ -334,6 +399,8 @@ static int by_memory(const void *a, const void *b)
 {
 	const struct command *x = a, *y = b;
 
+	if (!x->use.name != !y->use.name)
+		return x->use.name ? -1 : 1; /* the rest comes last */
 	return x->use.rss_peak_bytes < y->use.rss_peak_bytes   ? 1
 	       : x->use.rss_peak_bytes > y->use.rss_peak_bytes ? -1
 							       : 0;
@@ -343,7 +410,7 @@ static int by_weight(const void *a, const void *b)
 {
 	const struct command *x = a, *y = b;
 
-	if (x->use.cpu_s != y->use.cpu_s)
+	if (x->use.cpu_s != y->use.cpu_s && x->use.name && y->use.name)
 		return x->use.cpu_s < y->use.cpu_s ? 1 : -1;
 	return by_memory(a, b);
 }
@@ -469,22 +536,30 @@ int tg_activity_of(struct tg_recording *r, int64_t from_ns, int64_t to_ns, size_
 	*out = (struct tg_activity){ .n_bins = to_ns > from_ns ? n_bins : 0 };
 	if (!out->n_bins)
 		return tg_lives_use(r, &out->life);
-	all.life = out->life = tg_xcalloc(r->n_lives + 1, sizeof(*out->life));
-	tg_life_use_init(all.life, r->n_lives);
+	if (r->n_lives > COMMANDS_MAX) {
+		rc = tg_lives_use(r, &out->life);
+		if (rc < 0)
+			return rc;
+	} else {
+		all.life = out->life = tg_xcalloc(r->n_lives + 1, sizeof(*out->life));
+		tg_life_use_init(all.life, r->n_lives);
+	}
 	for (int i = 0; i < WAYS; i++) {
 		all.way[i] = (struct pass){ .r = r,
 			.by = (enum by)i,
 			.n_bins = n_bins,
+			.rest = NONE,
 			.from_ns = from_ns,
 			.to_ns = to_ns,
 			.last = tg_xcalloc(r->n_lives + 1, sizeof(*all.way[i].last)),
 			.dying = tg_xcalloc(r->n_lives + 1, sizeof(*all.way[i].dying)) };
 		set_edges(&all.way[i]);
-		start(&all.way[i]);
+		start(&all.way[i], all.life ? NULL : out->life);
 	}
 	for (size_t i = 0; i < r->n_sessions && rc >= 0; i++)
 		rc = pass_session(&all, &r->session[i]);
-	tg_life_use_settle(all.life, r);
+	if (all.life)
+		tg_life_use_settle(all.life, r);
 	out->n_commands = hand_over(&all.way[BY_COMMAND], most, &out->command);
 	out->n_processes = hand_over(&all.way[BY_PROCESS], most, &out->process);
 	for (int i = 0; i < WAYS; i++)

@@ -256,6 +256,55 @@ static void test_activity(void)
 	tg_recording_close(r);
 }
 
+#define MANY 1500
+
+/* One comes last of very many, and has the most. */
+static void test_activity_of_many(void)
+{
+	const char *path = run_path("many.tacho");
+	struct tg_process_block *cells = tg_process_block_new();
+	struct tg_recording *r;
+	struct tg_activity a;
+	struct tg_writer *w;
+
+	T_EQ_I(tg_writer_open(&w, path, RUN_SESSION, NULL), 0);
+	event(w, "{\"ev\":\"begin\",\"t\":1000000000000,\"span\":1,\"kind\":\"run\",\"name\":\"x\"}"
+		 "\n");
+	for (int i = 1; i <= MANY; i++) {
+		struct tg_process_cell cell = { RUN_T0 + 2 * S, (uint32_t)i, TG_PROCESS_CPU_NS,
+			i < MANY ? 1000000 : 500000000 };
+		char birth[160];
+
+		snprintf(birth, sizeof(birth),
+			"{\"ev\":\"birth\",\"t\":%lld,\"entity\":%d,\"pid\":%d,\"comm\":\"c%d\"}\n",
+			(long long)RUN_T0 + S, i, 100 + i, i);
+		event(w, birth);
+		tg_process_block_add(cells, &cell);
+		cell.field = TG_PROCESS_RSS_BYTES;
+		cell.value *= 2;
+		tg_process_block_add(cells, &cell);
+	}
+	T_EQ_I(tg_writer_processes(w, cells), 0);
+	tg_process_block_free(cells);
+	T_EQ_I(tg_writer_finish(w), 0);
+	T_EQ_I(tg_recording_open(&r, path, NULL), 0);
+	T_EQ_I(tg_activity_of(r, RUN_REAL, RUN_REAL + 10 * S, 10, 3, &a), 0);
+	T_EQ_I(a.n_commands, 4);
+	T_EQ_S(a.command[0].name, "c1500");
+	T_OK(near(a.command[0].cpu_s, 0.5));
+	T_EQ_S(a.process[0].name, "c1500 1600");
+	T_OK(near(a.process[0].rss_peak_bytes, 1e9));
+	for (size_t i = 1; i < 3; i++)
+		T_OK(a.command[i].name && near(a.command[i].cpu_s, 0.001));
+	T_OK(!a.command[3].name && !a.process[3].name);
+	T_EQ_I(a.command[3].n, MANY - 3);
+	T_OK(near(a.command[3].cpu_s, (MANY - 3) * 0.001));
+	T_EQ_I(a.life[MANY - 1].rss_peak_bytes, 1000000000);
+	tg_activity_release(&a);
+	tg_recording_close(r);
+	unlink(path);
+}
+
 /* ---- the page ---- */
 
 static void page(const char *path, const struct tg_report_options *o, struct tg_buf *out)
@@ -340,6 +389,7 @@ int main(void)
 	test_describe();
 	test_held();
 	test_activity();
+	test_activity_of_many();
 	test_page();
 	test_hostile();
 	unlink(run_path("held.tacho"));
