@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/pidfd.h"
 #include "base/spawn.h"
 #include "front/marker.h"
@@ -23,31 +22,77 @@
 struct attach {
 	const struct tg_front_options *o;
 	pid_t pid;
-	int pidfd; /* -1: not to be had here */
+	int pidfd; /* < 0: not to be had here */
+	unsigned long long start; /* then this tells it from another one of its pid */
 	struct tg_signals signals;
 	struct tg_front_marker marker;
 	struct tg_progress progress;
 };
 
-/* Its command line; of a thread of the kernel, or where that is hidden, its name. */
+/* Append the first bytes of one of its files; 0 or -errno. */
+static int read_head(pid_t pid, const char *name, size_t most, struct tg_buf *out)
+{
+	char path[64];
+	int fd, r = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while (out->len < most) {
+		ssize_t n;
+
+		tg_buf_reserve(out, most - out->len);
+		n = read(fd, out->data + out->len, most - out->len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			r = n < 0 ? -errno : 0;
+			break;
+		}
+		out->len += (size_t)n;
+	}
+	if (out->cap)
+		out->data[out->len] = '\0';
+	close(fd);
+	return r;
+}
+
+/* The first of its command line; of a thread of the kernel, or where that is hidden, its name. */
 static int read_args(pid_t pid, struct tg_buf *args, struct tg_err *err)
 {
-	struct tg_buf path = TG_BUF_INIT;
-	int r;
+	int r = read_head(pid, "cmdline", ARGS_MAX, args);
 
-	tg_buf_addf(&path, "/proc/%d/cmdline", (int)pid);
-	r = tg_file_read(AT_FDCWD, path.data, ARGS_MAX, args, NULL);
-	if (r == 0 && !args->len) {
-		tg_buf_clear(&path);
-		tg_buf_addf(&path, "/proc/%d/comm", (int)pid);
-		r = tg_file_read(AT_FDCWD, path.data, 256, args, NULL);
+	if (r < 0 || !args->len) {
+		tg_buf_clear(args);
+		r = read_head(pid, "comm", 256, args);
 		if (args->len && args->data[args->len - 1] == '\n')
 			args->data[args->len - 1] = '\0';
 	}
-	tg_buf_release(&path);
-	if (r == 0 && args->len)
-		return 0;
-	return tg_err_set(err, -ESRCH, "there is no process %d", (int)pid);
+	if (r == -ENOENT || r == -ESRCH || (r == 0 && !args->len))
+		return tg_err_set(err, -ESRCH, "there is no process %d", (int)pid);
+	if (r < 0)
+		return tg_err_set(
+			err, r, "process %d is hidden from us: %s", (int)pid, strerror(-r));
+	return 0;
+}
+
+/* When it began, in ticks after boot; 0: it has ended, though its parent may not know yet. */
+static unsigned long long start_of(pid_t pid)
+{
+	struct tg_buf stat = TG_BUF_INIT;
+	const char *p = NULL;
+	unsigned long long start = 0;
+
+	if (read_head(pid, "stat", 4096, &stat) == 0 && stat.len)
+		p = strrchr(stat.data, ')'); /* the name before it may hold anything */
+	if (p && strlen(p) > 2 && p[2] != 'Z' && p[2] != 'X') {
+		for (int field = 2; p && field < 22; field++)
+			p = strchr(p + 1, ' ');
+		start = p ? strtoull(p, NULL, 10) : 0;
+	}
+	tg_buf_release(&stat);
+	return start;
 }
 
 static bool has_ended(const struct attach *a)
@@ -56,7 +101,7 @@ static bool has_ended(const struct attach *a)
 
 	if (a->pidfd >= 0)
 		return poll(&p, 1, 0) > 0;
-	return kill(a->pid, 0) < 0 && errno == ESRCH;
+	return start_of(a->pid) != a->start;
 }
 
 /* Whether we were asked to end. */
@@ -124,6 +169,7 @@ int tg_front_attach(const struct tg_front_options *o, pid_t pid, struct tg_front
 		goto out;
 	}
 	a.pidfd = tg_pidfd_open(pid);
+	a.start = start_of(pid);
 	tg_front_marker_init(&a.marker, o, args.data, args.len, true);
 	a.progress.begin_ns = tg_mono_ns();
 	tg_front_marker_begin(&a.marker, pid);

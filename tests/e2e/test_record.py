@@ -574,6 +574,16 @@ def test_attach(record, exe):
     assert {p["comm"] for p in record.content()["processes"]} >= {"sh", "sleep"}
 
 
+def test_attach_to_a_long_command_line(record, exe):
+    argv = ["sh", "-c", "read go; exit 6", *["word" * 200] * 200]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE) as process:
+        one = attach(exe, process.pid, record.file)
+        wait_recorded(exe, record.file)
+        process.communicate(b"\n", timeout=LONG)
+        _, err = one.communicate(timeout=LONG)
+    assert one.returncode == 0 and err.startswith("sh: ")
+
+
 @pytest.mark.parametrize("name", ["INT", "TERM"])
 def test_attach_ends_and_leaves_it_alone(record, exe, name):
     with subprocess.Popen(["sh", "-c", "read go; exit 6"], stdin=subprocess.PIPE) as process:
