@@ -180,8 +180,11 @@ class _Export:
         return self._process.stdout
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        early = isinstance(error, EOFError)
+        if error is not None and not early:
+            self._process.kill()  # the reader is interrupted, or at fault itself: that is raised
         _, said = self._process.communicate()
-        if self._process.returncode or isinstance(error, EOFError):
+        if early or (error is None and self._process.returncode):
             lines = said.decode(errors="replace").strip().splitlines() or ["the export ended early"]
             raise RecordingError(lines[-1].removeprefix("tachograph: ")) from None
 

@@ -262,6 +262,13 @@ def test_what_is_no_recording(recording, run):
         recording.series("tree.cpu_ns", span="name=nothing")
 
 
+def test_interrupt_while_reading(recording):
+    """Ctrl-C in the reader is that, whatever the export says when it is ended."""
+    with pytest.raises(KeyboardInterrupt):
+        with recording._export("*", "samples"):
+            raise KeyboardInterrupt
+
+
 QUESTIONS = re.findall(r"^([A-Z][^\n]*\?)\n\n```python\n(.*?)\n```", (DOCS / "python.md").read_text(), re.M | re.S)
 
 
