@@ -51,7 +51,7 @@ static const char *const views =
 	"CREATE VIEW samples AS SELECT time_ns / 1e9 AS time, m.metric AS metric, instance, "
 	"CASE scale WHEN 0 THEN value WHEN -1 THEN value / 1e1 WHEN -2 THEN value / 1e2 "
 	"WHEN -3 THEN value / 1e3 WHEN -6 THEN value / 1e6 WHEN -9 THEN value / 1e9 "
-	"ELSE value * pow(10, scale) END AS value, unit, cell "
+	"ELSE value * CAST('1e' || scale AS REAL) END AS value, unit, cell "
 	"FROM points p JOIN metrics m ON m.id = p.metric;"
 	"CREATE VIEW process_samples AS SELECT time_ns / 1e9 AS time, pid, comm, " CELL_FIELDS
 	" AS field, value FROM process_points p JOIN processes q ON q.id = p.process;"
