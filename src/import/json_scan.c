@@ -24,7 +24,7 @@ static void add(struct tg_json_scan *s, size_t *n, const char *bytes, size_t len
 	}
 }
 
-/* Behind "\u": four digits. A lone surrogate becomes '?'. */
+/* Behind "\u": four digits. A surrogate becomes '?', and a pair of them two. */
 static void add_unicode(struct tg_json_scan *s, size_t *n)
 {
 	uint32_t cp = 0;

@@ -91,12 +91,15 @@ enum tg_task_figure {
 
 /* One that a workflow ran; see tasks.h. */
 struct tg_log_task {
-	int64_t begin_ns, wall_ns; /* TG_UNKNOWN: it is not known when it began */
-	bool civil; /* begin_ns is what a clock on the wall showed */
+	int64_t begin_ns; /* TG_UNKNOWN: it is not known when it began */
+	int64_t submit_ns, end_ns; /* TG_UNKNOWN: not known; with begin_ns only */
+	int64_t wall_ns; /* TG_UNKNOWN: from its begin to its end */
+	bool civil; /* these moments are what a clock on the wall showed */
 	uint32_t place; /* among those of the log, as it has them */
 	char *name; /* NULL: unknown */
 	char *attrs; /* a JSON object, or NULL */
 	const char *status; /* static: "ok", "error", "aborted", "unknown" */
+	double cores; /* that it used on average, where its CPU time is not told; NaN: unknown */
 	double figure[TG_TASK_FIGURES]; /* NaN: unknown */
 };
 

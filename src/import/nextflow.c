@@ -241,9 +241,12 @@ static bool take_times(const struct trace *t, struct times *at, struct tg_log_ta
 		at->begin = at->submit;
 	if (at->begin < 0 || (at->end == TG_UNKNOWN && isnan(at->real_s)))
 		return false;
+	task->submit_ns = at->submit;
 	task->begin_ns = at->begin;
+	task->end_ns = at->end;
 	task->civil = at->civil;
-	task->wall_ns = isnan(at->real_s) ? TG_MAX(at->end - at->begin, 0) : ns_of(at->real_s);
+	if (!isnan(at->real_s))
+		task->wall_ns = ns_of(at->real_s);
 	return true;
 }
 
@@ -268,7 +271,7 @@ static void take_figures(const struct trace *t, struct tg_log_task *task)
 	}
 	task->figure[TG_TASK_READ_OPS] = number_of(t, SYSCR);
 	task->figure[TG_TASK_WRITE_OPS] = number_of(t, SYSCW);
-	task->figure[TG_TASK_CPU_S] = number_of(t, CPU) / 100 * (double)task->wall_ns / 1e9;
+	task->cores = number_of(t, CPU) / 100;
 }
 
 static const char *status_of(const struct trace *t)
@@ -304,16 +307,6 @@ static void put_requested(const struct trace *t, struct tg_jw *w)
 	tg_jw_end_object(w);
 }
 
-/* What comes before it ran, and how long it took with that and what comes behind. */
-static void put_waits(const struct times *at, struct tg_jw *w)
-{
-	if (at->submit == TG_UNKNOWN || at->begin < at->submit)
-		return;
-	tg_jw_knum(w, "wait_s", (double)(at->begin - at->submit) / 1e9);
-	if (at->end >= at->begin)
-		tg_jw_knum(w, "duration_s", (double)(at->end - at->submit) / 1e9);
-}
-
 /* The step that a task is of: "align" of "align (S1)", where no column says it. */
 static void put_process(const char *name, struct tg_jw *w)
 {
@@ -325,7 +318,7 @@ static void put_process(const char *name, struct tg_jw *w)
 	tg_jw_strn(w, name, (size_t)(tag - name));
 }
 
-static char *attrs_of(const struct trace *t, const struct times *at, const struct tg_log_task *task)
+static char *attrs_of(const struct trace *t, const struct tg_log_task *task)
 {
 	struct tg_buf text = TG_BUF_INIT;
 	struct tg_jw w;
@@ -337,7 +330,6 @@ static char *attrs_of(const struct trace *t, const struct times *at, const struc
 	for (size_t i = 0; i < TG_ARRAY_SIZE(texts); i++)
 		if (text_of(t, texts[i]))
 			tg_jw_kstr(&w, column_name[texts[i]], text_of(t, texts[i]));
-	put_waits(at, &w);
 	put_requested(t, &w);
 	tg_jw_end_object(&w);
 	return tg_buf_detach(&text);
@@ -346,7 +338,7 @@ static char *attrs_of(const struct trace *t, const struct times *at, const struc
 static void take_row(struct trace *t)
 {
 	const char *status = text_of(t, STATUS), *name = text_of(t, NAME);
-	struct tg_log_task when = { .begin_ns = TG_UNKNOWN }, *task;
+	struct tg_log_task when = tg_tasks_unknown, *task;
 	struct times at;
 
 	if (status && !strcmp(status, "CACHED")) {
@@ -362,7 +354,9 @@ static void take_row(struct trace *t)
 		t->log->n_skipped++;
 		return;
 	}
+	task->submit_ns = when.submit_ns;
 	task->begin_ns = when.begin_ns;
+	task->end_ns = when.end_ns;
 	task->wall_ns = when.wall_ns;
 	task->civil = when.civil;
 	task->status = status_of(t);
@@ -371,7 +365,7 @@ static void take_row(struct trace *t)
 	if (name)
 		task->name = tg_xmemdup0(name, strnlen(name, TG_ITEM_NAME_MAX));
 	take_figures(t, task);
-	task->attrs = attrs_of(t, &at, task);
+	task->attrs = attrs_of(t, task);
 }
 
 /* ---- the file ---- */
@@ -416,8 +410,11 @@ static size_t count(const char *s, char c)
 	return n;
 }
 
-/* The row that begins with that line: all of it, where lines of a script are in between. */
-static char *whole_row(struct trace *t, char *line)
+/*
+ * The row that begins with that line: all of it, where lines of a script are in between. NULL: a
+ * line came that is a row of its own, *next, so that this one is damaged.
+ */
+static char *whole_row(struct trace *t, char *line, char **next)
 {
 	size_t found = count(line, t->separator), len;
 
@@ -425,16 +422,39 @@ static char *whole_row(struct trace *t, char *line)
 		return line;
 	tg_buf_clear(&t->text);
 	for (;;) {
+		size_t more;
+
 		tg_buf_adds(&t->text, line);
 		if (found + 1 >= t->n_columns || t->text.len >= ROW_MAX)
 			break;
 		line = tg_bytes_line(&t->log->bytes, &len);
 		if (!line)
 			break;
+		more = count(line, t->separator);
+		if (more + 1 >= t->n_columns) {
+			*next = line;
+			return NULL;
+		}
 		tg_buf_addc(&t->text, ' ');
-		found += count(line, t->separator);
+		found += more;
 	}
 	return t->text.data;
+}
+
+static void read_row(struct trace *t, char *line, char **next)
+{
+	char *row = whole_row(t, line, next);
+
+	/* the log may end in a line that is not the row's first, and then in this row */
+	if (!*next && tg_logfile_is_cut(t->log))
+		return;
+	if (row)
+		tg_fields_split(&t->row, row, t->separator);
+	/* a separator within a value moves all that are behind it */
+	if (!row || t->row.n != t->n_columns)
+		t->log->n_skipped++;
+	else
+		take_row(t);
 }
 
 static void say(struct tg_logfile *log, uint64_t n, const char *why)
@@ -447,7 +467,7 @@ static void say(struct tg_logfile *log, uint64_t n, const char *why)
 static void read_trace(struct tg_logfile *log)
 {
 	struct trace t = { .log = log };
-	char *line;
+	char *line, *next = NULL;
 	size_t len;
 
 	line = tg_bytes_line(&log->bytes, &len);
@@ -457,15 +477,13 @@ static void read_trace(struct tg_logfile *log)
 		log->n_skipped++;
 		return;
 	}
-	while ((line = tg_bytes_line(&log->bytes, &len)) && !tg_logfile_is_cut(log)) {
-		if (!*tg_scan_blanks(line))
-			continue;
-		tg_fields_split(&t.row, whole_row(&t, line), t.separator);
-		/* a separator within a value moves all that are behind it */
-		if (t.row.n != t.n_columns)
-			log->n_skipped++;
-		else
-			take_row(&t);
+	for (;;) {
+		line = next ? next : tg_bytes_line(&log->bytes, &len);
+		next = NULL;
+		if (!line || tg_logfile_is_cut(log))
+			break;
+		if (*tg_scan_blanks(line))
+			read_row(&t, line, &next);
 	}
 	tg_buf_release(&t.text);
 	log->n_samples = log->n_tasks;

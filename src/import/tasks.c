@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/json.h"
 #include "import/import.h"
 #include "import/stats.h"
 #include "import/zone.h"
@@ -28,6 +29,13 @@ static const struct {
 	[TG_TASK_WRITE_OPS] = { "write_ops", true },
 };
 
+const struct tg_log_task tg_tasks_unknown = { .begin_ns = TG_UNKNOWN,
+	.submit_ns = TG_UNKNOWN,
+	.end_ns = TG_UNKNOWN,
+	.wall_ns = TG_UNKNOWN,
+	.status = "unknown",
+	.cores = NAN };
+
 struct tg_log_task *tg_tasks_add(struct tg_logfile *log)
 {
 	struct tg_log_task *task;
@@ -36,9 +44,8 @@ struct tg_log_task *tg_tasks_add(struct tg_logfile *log)
 		return NULL;
 	TG_GROW(log->task, log->n_tasks + 1, log->cap_tasks);
 	task = &log->task[log->n_tasks];
-	*task = (struct tg_log_task){
-		.begin_ns = TG_UNKNOWN, .status = "unknown", .place = (uint32_t)log->n_tasks++
-	};
+	*task = tg_tasks_unknown;
+	task->place = (uint32_t)log->n_tasks++;
 	for (size_t i = 0; i < TG_TASK_FIGURES; i++)
 		task->figure[i] = NAN;
 	return task;
@@ -78,19 +85,37 @@ static void lay(struct tg_logfile *log, int64_t *at_ns)
 	}
 }
 
+/* From a clock on the wall to UTC; not before what came before it. */
+static int64_t moment_of(int64_t civil_ns, int64_t not_before_ns)
+{
+	return civil_ns == TG_UNKNOWN ? TG_UNKNOWN
+				      : TG_MAX(tg_zone_utc(civil_ns, not_before_ns), 0);
+}
+
+static void settle(struct tg_log_task *task)
+{
+	if (task->civil) {
+		task->submit_ns = moment_of(task->submit_ns, INT64_MIN);
+		task->begin_ns = moment_of(task->begin_ns,
+			task->submit_ns == TG_UNKNOWN ? INT64_MIN : task->submit_ns);
+		task->end_ns = moment_of(task->end_ns, task->begin_ns);
+		task->civil = false;
+	}
+	if (task->wall_ns == TG_UNKNOWN)
+		task->wall_ns =
+			task->end_ns == TG_UNKNOWN ? 0 : TG_MAX(task->end_ns - task->begin_ns, 0);
+	if (isnan(task->figure[TG_TASK_CPU_S]))
+		task->figure[TG_TASK_CPU_S] = task->cores * (double)task->wall_ns / 1e9;
+}
+
 void tg_tasks_resolve(struct tg_logfile *log, int64_t *at_ns)
 {
+	for (size_t i = 0; i < log->n_tasks; i++)
+		settle(&log->task[i]);
 	log->undated_tasks = log->n_tasks && log->task[0].begin_ns == TG_UNKNOWN;
 	if (log->undated_tasks) {
 		lay(log, at_ns);
 		return;
-	}
-	for (size_t i = 0; i < log->n_tasks; i++) {
-		struct tg_log_task *task = &log->task[i];
-
-		if (task->civil)
-			task->begin_ns = TG_MAX(tg_zone_utc(task->begin_ns, INT64_MIN), 0);
-		task->civil = false;
 	}
 	if (log->n_tasks) /* a log may have them as they ended */
 		qsort(log->task, log->n_tasks, sizeof(*log->task), by_begin);
@@ -126,6 +151,34 @@ void tg_tasks_put_figures(struct tg_jw *w, const double figure[TG_TASK_FIGURES])
 	tg_jw_end_object(w);
 }
 
+/* What the log says of it, and how long it waited before, where that is known. */
+static void put_attrs(struct tg_jw *w, const struct tg_log_task *task)
+{
+	struct tg_buf text = TG_BUF_INIT;
+	struct tg_jw more;
+
+	tg_jw_init(&more, &text);
+	tg_jw_begin_object(&more);
+	if (task->submit_ns != TG_UNKNOWN && task->begin_ns >= task->submit_ns) {
+		tg_jw_knum(&more, "wait_s", (double)(task->begin_ns - task->submit_ns) / 1e9);
+		if (task->end_ns != TG_UNKNOWN && task->end_ns >= task->begin_ns)
+			tg_jw_knum(&more, "duration_s",
+				(double)(task->end_ns - task->submit_ns) / 1e9);
+	}
+	if (task->attrs && strlen(task->attrs) > 2) { /* its members behind ours */
+		if (text.len > 1)
+			tg_buf_addc(&text, ',');
+		tg_buf_adds(&text, task->attrs + 1);
+	} else {
+		tg_jw_end_object(&more);
+	}
+	if (text.len > 2) {
+		tg_jw_key(w, "attrs");
+		tg_jw_raw(w, text.data, text.len);
+	}
+	tg_buf_release(&text);
+}
+
 void tg_tasks_write(struct tg_store *store, const struct tg_logfile *log, uint64_t *span)
 {
 	for (size_t i = 0; i < log->n_tasks; i++, ++*span) {
@@ -137,10 +190,7 @@ void tg_tasks_write(struct tg_store *store, const struct tg_logfile *log, uint64
 		if (task->name)
 			tg_jw_kstr(w, "name", task->name);
 		tg_jw_kint(w, "parent", 1);
-		if (task->attrs) {
-			tg_jw_key(w, "attrs");
-			tg_jw_raw(w, task->attrs, strlen(task->attrs));
-		}
+		put_attrs(w, task);
 		tg_store_event_close(store);
 		w = tg_store_event(store, "end", task->begin_ns + task->wall_ns);
 		tg_jw_kint(w, "span", (int64_t)*span);

@@ -11,13 +11,16 @@
 
 #define TG_TASKS_MAX 1000000
 
+/* One of which no time is known. */
+extern const struct tg_log_task tg_tasks_unknown;
+
 /* A new one, of which nothing is known; NULL: there are too many. */
 struct tg_log_task *tg_tasks_add(struct tg_logfile *log);
 
 /*
- * Give those that have the time of a clock on the wall their moment, by the zone that is set, and
- * let them be in order of their beginning. Where the first has no time none has: they are laid one
- * after the other from *at_ns on, which is moved behind them.
+ * Give those that have the time of a clock on the wall their moments, by the zone that is set, each
+ * its length, and let them be in order of their beginning. Where the first has no time none has:
+ * they are laid one after the other from *at_ns on, which is moved behind them.
  */
 void tg_tasks_resolve(struct tg_logfile *log, int64_t *at_ns);
 

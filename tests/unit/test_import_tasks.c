@@ -207,6 +207,42 @@ static void test_trace_again(void)
 	tg_import_free(im);
 }
 
+/* Clocks were set back from 03:00 to 02:00 while it waited, and while it ran. */
+static void test_trace_in_autumn(void)
+{
+	static const struct {
+		const char *submit, *start, *complete;
+		double wait_s, wall_s;
+	} of[] = {
+		{ "2026-10-25 01:30:00", "2026-10-25 03:30:00", "2026-10-25 04:00:00", 10800,
+			1800 },
+		{ "2026-10-25 01:00:00", "2026-10-25 01:30:00", "2026-10-25 04:00:00", 1800,
+			12600 },
+		{ "2026-10-25 02:50:00", "2026-10-25 02:10:00", "2026-10-25 02:30:00", 1200, 1200 },
+	};
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(of); i++) {
+		struct tg_buf text = TG_BUF_INIT;
+		struct tg_import *im;
+		struct tg_recording *r;
+		const struct tg_span *s;
+		struct tg_totals t;
+
+		tg_buf_addf(&text, "task_id,name,submit,start,complete,%%cpu\n1,a,%s,%s,%s,50%%\n",
+			of[i].submit, of[i].start, of[i].complete);
+		im = kit_text(text.data, &(struct tg_import_options){ .zone = BERLIN });
+		r = kit_recording(im, "work", NULL);
+		s = span_of(r, "a", 0, &t);
+		T_NEAR(attr_of(s, "wait_s"), of[i].wait_s, 1e-9);
+		T_NEAR(attr_of(s, "duration_s"), of[i].wait_s + of[i].wall_s, 1e-9);
+		T_NEAR(t.wall_s, of[i].wall_s, 1e-9);
+		T_NEAR(t.cpu_s, of[i].wall_s / 2, 1e-6);
+		tg_recording_close(r);
+		tg_import_free(im);
+		tg_buf_release(&text);
+	}
+}
+
 static void test_odd_traces(void)
 {
 	static const struct {
@@ -222,6 +258,21 @@ static void test_odd_traces(void)
 		{ "task_id|script|submit|realtime|%cpu|name\n1|\n  bwa\n  sort\n|1796158400000|"
 		  "1000|50|a\n",
 			"log: Nextflow, 1 task, 0 lines skipped", 1, NAN, 0.5 },
+		/* the log ends in the script of one, or in what is behind it */
+		{ "task_id|script|submit|realtime|%cpu|name\n1|x|1796158400000|1000|50|a\n2|\n"
+		  "  bwa\n  sor",
+			"log: Nextflow, 1 task, 0 lines skipped; its last line is cut and was left "
+			"out",
+			1, NAN, 0.5 },
+		{ "task_id|script|submit|realtime|%cpu|name\n1|x|1796158400000|1000|50|a\n2|\n"
+		  "  bwa\n|1796158400000|2000|50|al",
+			"log: Nextflow, 1 task, 0 lines skipped; its last line is cut and was left "
+			"out",
+			1, NAN, 0.5 },
+		/* one that lacks columns takes no other with it */
+		{ "task_id|script|submit|realtime|%cpu|name\n1|x|17961584\n2|y|1796158400000|3000|"
+		  "50|b\n3|\nz\n|1796158400000|2000|50|c\n",
+			"log: Nextflow, 2 tasks, 1 line skipped", 3, NAN, 1.5 },
 		/* what is no number, or too large, is unknown; not the task */
 		{ "task_id,name,start,complete,%cpu,peak_rss\n1,a,2026-12-01 20:53:38,2026-12-01 "
 		  "20:53:40,-5%,9 XB\n",
@@ -371,6 +422,7 @@ int main(void)
 	test_trace();
 	test_raw_trace();
 	test_trace_again();
+	test_trace_in_autumn();
 	test_odd_traces();
 	test_benchmarks();
 	test_benchmark_again();
