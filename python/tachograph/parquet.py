@@ -9,13 +9,14 @@ Integers stay integers; those with a scale become doubles. Unknown is null. What
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
 
 from . import _raw
 
-NO_PYARROW, NO_ROOM = 3, 4  # what src/command/parquet.c makes a sentence of
+NO_PYARROW, NO_ROOM, NO_FILE = 3, 4, 6  # what src/command/parquet.c makes a sentence of
 
 
 def _name(column: dict) -> str:
@@ -58,8 +59,8 @@ def main() -> int:
                     writer.write_batch(batch)
         except EOFError:
             return 0  # who has started us knows why
-        except OSError:
-            return NO_ROOM
+        except OSError as error:
+            return NO_ROOM if error.errno in (errno.ENOSPC, errno.EDQUOT) else NO_FILE
     return 0
 
 

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 
 /* As python/tachograph/parquet.py ends, and the line that starts it. */
-enum { NO_PYARROW = 3, NO_ROOM = 4, NO_MODULE = 5 };
+enum { NO_PYARROW = 3, NO_ROOM = 4, NO_MODULE = 5, NO_FILE = 6 };
 
 /* No module of the current folder, whosever that is, takes the place of ours. */
 #define START                                                                                      \
@@ -65,10 +65,15 @@ static int ended(int status, struct tg_err *err)
 
 	if (code == 0)
 		return 0;
-	return tg_err_set(err, code == NO_ROOM ? -ENOSPC : -ENOTSUP, "%s",
+	return tg_err_set(err,
+		code == NO_ROOM   ? -ENOSPC
+		: code == NO_FILE ? -EIO
+				  : -ENOTSUP,
+		"%s",
 		code == NO_PYARROW  ? "Parquet is written by pyarrow, which this Python lacks: "
 				      "pip install pyarrow"
-		: code == NO_ROOM   ? "pyarrow could not write the file"
+		: code == NO_ROOM   ? "There is no room for what pyarrow writes"
+		: code == NO_FILE   ? "pyarrow could not write the file"
 		: code == NO_MODULE ? "Parquet is written by a Python that has tachograph and "
 				      "pyarrow: install both into one environment"
 				    : "The Python that writes Parquet died");

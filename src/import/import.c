@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/paths.h"
 #include "import/resolve.h"
@@ -242,15 +243,26 @@ static void resolve(struct tg_logfile *log, int64_t *tasks_ns)
 		tg_logfile_note(log, "the date is not in it: only relative times are known");
 }
 
+/* Logs are of one machine, with one zone: that which a log tells, where the user tells none. */
+static void settle_zone(struct tg_import *im)
+{
+	struct tg_logfile *tells = NULL;
+
+	for (size_t i = 0; i < im->n && !im->options.zone; i++)
+		if (im->log[i]->zone_is_utc)
+			tells = im->log[i];
+	if (!tells)
+		return;
+	if (im->n > 1 && tg_zone_offset_s(time(NULL)) != 0)
+		tg_logfile_note(tells, "its clock was UTC, and so the others' is taken to be");
+	tg_zone_set("UTC", NULL);
+}
+
 void tg_import_settle(struct tg_import *im)
 {
 	int64_t tasks_ns = 0;
-	bool utc = false;
 
-	for (size_t i = 0; i < im->n; i++)
-		utc |= im->log[i]->zone_is_utc;
-	if (!im->options.zone && utc)
-		tg_zone_set("UTC", NULL);
+	settle_zone(im);
 	for (size_t i = 0; i < im->n; i++)
 		resolve(im->log[i], &tasks_ns);
 	if (im->n)

@@ -108,16 +108,34 @@ static bool next_column(const struct tg_stream *s, struct column_at *at, bool fi
 	return false;
 }
 
-static void start_table(struct tg_stream *s)
+/* Once a log. */
+static void say_too_many(struct tg_stream *s, int64_t utc_ns)
+{
+	struct tg_buf text = TG_BUF_INIT;
+	struct tg_jw *w;
+
+	if (s->said)
+		return;
+	s->said = true;
+	tg_buf_addf(&text, "%s: it has more than %d columns, of which the first are here",
+		s->log->name, TG_COLUMNS_MAX);
+	w = tg_store_event(s->store, "note", utc_ns);
+	tg_jw_kstr(w, "text", text.data);
+	tg_store_event_close(s->store);
+	tg_buf_release(&text);
+}
+
+static void start_table(struct tg_stream *s, int64_t utc_ns)
 {
 	size_t most = s->n_items * s->layout->n_outputs, n = 0;
 	struct tg_column *column;
 	struct column_at at;
+	bool more;
 
 	end_table(s);
 	column = tg_xcalloc(most + 1, sizeof(*column));
 	s->counter = tg_xcalloc(most + 1, sizeof(*s->counter));
-	for (bool more = next_column(s, &at, true); more && n < TG_COLUMNS_MAX;
+	for (more = next_column(s, &at, true); more && n < TG_COLUMNS_MAX;
 		more = next_column(s, &at, false)) {
 		struct tg_column *c = &column[n];
 
@@ -127,6 +145,8 @@ static void start_table(struct tg_stream *s)
 			c->instance, sizeof(c->instance), s->grid->item[s->item[at.item]].name);
 		s->counter[n++] = tg_store_counter(s->store, c->metric->name, c->instance);
 	}
+	if (more)
+		say_too_many(s, utc_ns);
 	s->row = tg_xcalloc(n + 1, sizeof(*s->row));
 	if (n)
 		s->block = tg_block_new(tg_store_table(s->store, s->log->format->tool, column, n),
@@ -143,7 +163,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The items of the tick become those of the table; all that there are, when that changes often. */
-static void choose_items(struct tg_stream *s)
+static void choose_items(struct tg_stream *s, int64_t utc_ns)
 {
 	size_t n = 0;
 	bool same;
@@ -162,7 +182,7 @@ static void choose_items(struct tg_stream *s)
 		return;
 	memmove(s->item, s->item + s->n_items, n * sizeof(*s->item));
 	s->n_items = n;
-	start_table(s);
+	start_table(s, utc_ns);
 }
 
 /* ---- values ---- */
@@ -255,7 +275,7 @@ void tg_stream_tick(struct tg_stream *s, int64_t from_ns)
 		s->before_ns = from_ns; /* of the next interval, what lies behind counts */
 		return;
 	}
-	choose_items(s);
+	choose_items(s, tick->utc_ns);
 	if (!s->block)
 		return;
 	begin = tick->begin_ns == TG_UNKNOWN ? s->before_ns : TG_MAX(tick->begin_ns, from_ns);

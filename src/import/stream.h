@@ -28,6 +28,7 @@ struct tg_stream {
 	uint32_t *item; /* of the table at hand, in ascending order */
 	size_t n_items, cap_items;
 	size_t n_tables;
+	bool said; /* that there are more columns than a table has */
 	struct tg_block *block;
 	int64_t *row;
 	size_t *counter; /* of each column */

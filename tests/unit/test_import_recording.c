@@ -414,6 +414,32 @@ static void test_long_names(void)
 	tg_buf_release(&text);
 }
 
+/* More devices than a table has columns: it is said, once, and the first are there. */
+static void test_too_many_columns(void)
+{
+	struct tg_import *im = kit_new(&(struct tg_import_options){ .zone = "UTC" });
+	struct tg_buf text = TG_BUF_INIT;
+	struct tg_recording *r;
+	size_t notes = 0;
+
+	tg_buf_adds(&text, "Linux 6.1 (h) \t12/01/26 \t_x86_64_\t(2 CPU)\n\n");
+	for (int t = 0; t < 3; t++) {
+		tg_buf_addf(&text, "12/01/26 10:00:%02d\nDevice tps kB_read/s kB_wrtn/s\n", t);
+		for (int i = 0; i < 25000; i++)
+			tg_buf_addf(&text, "sd%d 1.00 2.00 3.00\n", i);
+		tg_buf_addc(&text, '\n');
+	}
+	T_EQ_I(tg_import_add_bytes(im, "io", text.data, text.len, NULL), 0);
+	tg_import_settle(im);
+	r = kit_recording(im, "logs", NULL);
+	for (size_t i = 0; i < r->n_moments; i++)
+		notes += strstr(r->moment[i].json, "more than 65536 columns") != NULL;
+	T_EQ_I(notes, 1);
+	tg_recording_close(r);
+	tg_import_free(im);
+	tg_buf_release(&text);
+}
+
 /* Between samples a minute apart a stage has what the line between them says. */
 static void test_slow_logs(void)
 {
@@ -560,6 +586,7 @@ int main(void)
 	test_days_apart();
 	test_no_match();
 	test_long_names();
+	test_too_many_columns();
 	test_slow_logs();
 	test_undated();
 	test_names();

@@ -146,6 +146,8 @@ static void test_which_zone(void)
 	}
 	tg_import_settle(im);
 	T_EQ_I(im->log[0]->part[0].grid.tick[0].utc_ns / S, 1782907200);
+	T_EQ_I(im->log[1]->n_notes, 1); /* here it was another one */
+	T_EQ_S(im->log[1]->note[0], "its clock was UTC, and so the others' is taken to be");
 	tg_import_free(im);
 }
 
