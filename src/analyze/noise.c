@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-#define EXACT_MAX 60 /* values of both; sums of ranks are counted up to there */
+#define EXACT_MAX 40 /* values of both; sums of ranks are counted up to there */
 #define P_MOST    0.05
 
 #define MAD_TO_SD     1.4826 /* of normal values, as is the next */

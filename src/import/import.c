@@ -179,17 +179,6 @@ int tg_import_add(struct tg_import *im, const char *path, struct tg_err *err)
 
 /* ---- when all are there ---- */
 
-static int64_t first_of(const struct tg_logfile *log)
-{
-	int64_t first, last;
-
-	tg_tasks_times(log, &first, &last);
-	for (size_t i = 0; i < log->n_parts; i++)
-		if (log->part[i].grid.n_ticks)
-			first = TG_MIN(first, log->part[i].grid.tick[0].utc_ns);
-	return first;
-}
-
 static size_t rank_of(const struct tg_log_format *format)
 {
 	size_t n;
@@ -207,11 +196,23 @@ static int by_tool_and_time(const void *a, const void *b)
 	const struct tg_logfile *x = *(struct tg_logfile *const *)a,
 				*y = *(struct tg_logfile *const *)b;
 	size_t rx = rank_of(x->format), ry = rank_of(y->format);
-	int64_t tx = first_of(x), ty = first_of(y);
 
 	if (rx != ry)
 		return rx < ry ? -1 : 1;
-	return tx != ty ? (tx < ty ? -1 : 1) : strcmp(x->path, y->path);
+	if (x->first_ns != y->first_ns)
+		return x->first_ns < y->first_ns ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+static int64_t first_of(const struct tg_logfile *log)
+{
+	int64_t first, last;
+
+	tg_tasks_times(log, &first, &last);
+	for (size_t i = 0; i < log->n_parts; i++)
+		if (log->part[i].grid.n_ticks)
+			first = TG_MIN(first, log->part[i].grid.tick[0].utc_ns);
+	return first;
 }
 
 static void resolve(struct tg_logfile *log, int64_t *tasks_ns)
@@ -233,6 +234,7 @@ static void resolve(struct tg_logfile *log, int64_t *tasks_ns)
 	if (log->has_processes && log->processes.grid.n_items && !log->processes.counted)
 		tg_logfile_note(log, "no command in it is one that counts, which --match chooses");
 	tg_tasks_resolve(log, tasks_ns);
+	log->first_ns = first_of(log);
 	if (log->undated_tasks)
 		tg_logfile_note(
 			log, "when they ran is not in it: they are laid one after the other");

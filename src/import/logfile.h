@@ -108,6 +108,7 @@ struct tg_logfile {
 	const char *name; /* the last part of the path */
 	const struct tg_log_format *format;
 	struct tg_log_bytes bytes;
+	int64_t first_ns; /* of its samples and tasks, once they are resolved; INT64_MAX: none */
 	int64_t interval_ns; /* that the user has told; 0: none */
 	struct tg_log_part part[TG_LOG_PARTS_MAX];
 	size_t n_parts;

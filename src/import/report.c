@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/hash.h"
+#include "base/map.h"
 #include "import/civil.h"
 #include "import/matched.h"
 #include "import/stats.h"
@@ -101,36 +103,40 @@ void tg_report_top(const struct tg_import *im, const struct tg_log_format *f, st
 
 /* ---- grids ---- */
 
-enum { ITEMS_MAX = 4096 }; /* of a tool in the report */
+struct table {
+	char *name; /* of the item */
+	struct tg_stats *of; /* each column */
+};
 
 /* Statistics by item and by column. */
 struct tables {
 	const struct tg_log_layout *layout;
-	char *name[ITEMS_MAX];
-	struct tg_stats *stats[ITEMS_MAX];
-	size_t n;
+	struct table *table;
+	size_t n, cap;
+	struct tg_map at; /* by the hash of the name, or what follows it and is free */
 };
 
 static struct tg_stats *stats_of(struct tables *t, const char *name)
 {
-	size_t i = 0;
+	uint64_t key = tg_hash(TG_HASH_INIT, name, strlen(name));
+	ptrdiff_t at;
 
-	while (i < t->n && strcmp(t->name[i], name) != 0)
-		i++;
-	if (i == ITEMS_MAX)
-		return NULL;
-	if (i == t->n) {
-		t->name[t->n] = tg_xstrdup(name);
-		t->stats[t->n++] = tg_xcalloc(t->layout->n_columns, sizeof(struct tg_stats));
-	}
-	return t->stats[i];
+	while ((at = tg_map_get(&t->at, key)) >= 0 && strcmp(t->table[at].name, name) != 0)
+		key++;
+	if (at >= 0)
+		return t->table[at].of;
+	tg_map_put(&t->at, key, t->n);
+	TG_GROW(t->table, t->n + 1, t->cap);
+	t->table[t->n] = (struct table){ tg_xstrdup(name),
+		tg_xcalloc(t->layout->n_columns, sizeof(struct tg_stats)) };
+	return t->table[t->n++].of;
 }
 
 static void add_row(struct tables *t, const char *name, const double *value)
 {
 	struct tg_stats *stats = stats_of(t, name);
 
-	for (size_t c = 0; stats && c < t->layout->n_columns; c++)
+	for (size_t c = 0; c < t->layout->n_columns; c++)
 		if (t->layout->column[c].key)
 			tg_stats_add(&stats[c], value[c]);
 }
@@ -173,10 +179,18 @@ static void write_item(struct tables *t, size_t i, struct tg_jw *w)
 	tg_jw_begin_object(w);
 	for (size_t c = 0; c < t->layout->n_columns; c++)
 		if (t->layout->column[c].key)
-			write_stats(w, t->layout->column[c].key, &t->stats[i][c]);
+			write_stats(w, t->layout->column[c].key, &t->table[i].of[c]);
 	tg_jw_end_object(w);
-	free(t->stats[i]);
-	free(t->name[i]);
+}
+
+static void tables_release(struct tables *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		free(t->table[i].name);
+		free(t->table[i].of);
+	}
+	free(t->table);
+	tg_map_release(&t->at);
 }
 
 /* The only item, which is written without its name; one without values when there is none. */
@@ -185,6 +199,7 @@ static void write_only(struct tables *t, struct tg_jw *w)
 	if (!t->n)
 		stats_of(t, "");
 	write_item(t, 0, w);
+	tables_release(t);
 }
 
 void tg_report_one(const struct tg_import *im, const struct tg_log_format *f, struct tg_jw *w)
@@ -210,8 +225,9 @@ void tg_report_items(const struct tg_import *im, const struct tg_log_format *f, 
 	collect(im, f, &t, add_items);
 	tg_jw_begin_object(w);
 	for (size_t i = 0; i < t.n; i++) {
-		tg_jw_key(w, t.name[i]);
+		tg_jw_key(w, t.table[i].name);
 		write_item(&t, i, w);
 	}
 	tg_jw_end_object(w);
+	tables_release(&t);
 }

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
+#include "base/map.h"
 #include "import/lives.h"
 #include "import/resolve.h"
 #include "import/store.h"
@@ -16,6 +18,7 @@
 
 #include "base/mem.h"
 
+#define NONE    ((size_t)PTRDIFF_MAX)
 #define LEAD_NS (10 * TG_NS_PER_S) /* stamps begin at this: 0 is no stamp */
 
 /* What is to be written of a log: some of its grids, and its processes. */
@@ -217,18 +220,31 @@ static void session_json(const struct job *j, struct tg_buf *out)
 
 /* ---- spans and notes ---- */
 
-/* A stage that was begun and has no end yet. */
-struct open_stage {
-	const char *name;
+/* A stage that was begun; those of one name that have no end yet are a stack. */
+struct begun {
 	uint64_t span;
+	size_t below; /* that began before it; NONE */
 };
 
 struct stages {
 	struct job *job;
-	struct open_stage *open;
+	struct begun *begun;
 	size_t n, cap;
+	struct tg_map top; /* of each name, by its hash; NONE: all have ended */
 	uint64_t next;
 };
+
+static uint64_t key_of(const struct tg_log_stage *stage)
+{
+	return tg_hash(TG_HASH_INIT, stage->name, strlen(stage->name));
+}
+
+static size_t top_of(const struct stages *s, const struct tg_log_stage *stage)
+{
+	ptrdiff_t at = tg_map_get(&s->top, key_of(stage));
+
+	return at < 0 ? NONE : (size_t)at;
+}
 
 static void begin_stage(struct stages *s, const struct tg_log_stage *stage)
 {
@@ -239,26 +255,24 @@ static void begin_stage(struct stages *s, const struct tg_log_stage *stage)
 	tg_jw_kstr(w, "name", stage->name);
 	tg_jw_kint(w, "parent", 1);
 	tg_store_event_close(&s->job->store);
-	TG_GROW(s->open, s->n + 1, s->cap);
-	s->open[s->n++] = (struct open_stage){ stage->name, s->next++ };
+	TG_GROW(s->begun, s->n + 1, s->cap);
+	s->begun[s->n] = (struct begun){ s->next++, top_of(s, stage) };
+	tg_map_put(&s->top, key_of(stage), s->n++);
 }
 
 /* Ends the one of that name which began last. */
 static void end_stage(struct stages *s, const struct tg_log_stage *stage)
 {
-	for (size_t i = s->n; i-- > 0;) {
-		struct tg_jw *w;
+	size_t at = top_of(s, stage);
+	struct tg_jw *w;
 
-		if (strcmp(s->open[i].name, stage->name) != 0)
-			continue;
-		w = tg_store_event(&s->job->store, "end", stage->utc_ns);
-		tg_jw_kint(w, "span", (int64_t)s->open[i].span);
-		tg_jw_kstr(w, "status", "ok");
-		tg_store_event_close(&s->job->store);
-		memmove(&s->open[i], &s->open[i + 1], (s->n - i - 1) * sizeof(*s->open));
-		s->n--;
+	if (at == NONE)
 		return;
-	}
+	w = tg_store_event(&s->job->store, "end", stage->utc_ns);
+	tg_jw_kint(w, "span", (int64_t)s->begun[at].span);
+	tg_jw_kstr(w, "status", "ok");
+	tg_store_event_close(&s->job->store);
+	tg_map_put(&s->top, key_of(stage), s->begun[at].below);
 }
 
 static void say_stages(struct job *j)
@@ -276,7 +290,8 @@ static void say_stages(struct job *j)
 		}
 	for (size_t i = 0; i < j->n; i++)
 		tg_tasks_write(&j->store, j->source[i].log, &s.next);
-	free(s.open);
+	free(s.begun);
+	tg_map_release(&s.top);
 }
 
 static void say_note(struct job *j, const char *name, const char *text)

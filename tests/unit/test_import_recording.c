@@ -414,6 +414,24 @@ static void test_long_names(void)
 	tg_buf_release(&text);
 }
 
+/* An end is that of the stage of its name which began last and has none; others have none. */
+static void test_stages_in_stages(void)
+{
+	static const char stages[] = "1796119200\tbegin\ta\n1796119210\tbegin\tb\n"
+				     "1796119220\tbegin\ta\n1796119230\tend\ta\n"
+				     "1796119240\tend\tb\n1796119250\tend\tc\n"
+				     "1796119260\tend\ta\n1796119270\tend\ta\n";
+	static const int64_t wall_s[] = { 70, 60, 30, 10 }; /* the run, a, b, a */
+	struct tg_import *im = kit_text(stages, &(struct tg_import_options){ .zone = "UTC" });
+	struct tg_recording *r = kit_recording(im, "logs", NULL);
+
+	T_EQ_I(r->n_spans, 4);
+	for (size_t i = 0; i < r->n_spans && i < 4; i++)
+		T_EQ_I((r->span[i].end_ns - r->span[i].begin_ns) / TG_NS_PER_S, wall_s[i]);
+	tg_recording_close(r);
+	tg_import_free(im);
+}
+
 /* More devices than a table has columns: it is said, once, and the first are there. */
 static void test_too_many_columns(void)
 {
@@ -587,6 +605,7 @@ int main(void)
 	test_no_match();
 	test_long_names();
 	test_too_many_columns();
+	test_stages_in_stages();
 	test_slow_logs();
 	test_undated();
 	test_names();
