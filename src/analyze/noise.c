@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/sorted.h"
+
 #include "base/mem.h"
 
 #define EXACT_MAX 40 /* values of both; sums of ranks are counted up to there */
@@ -13,13 +15,6 @@
 #define MAD_TO_SD     1.4826 /* of normal values, as is the next */
 #define MEAN_TO_SD    1.2533
 #define MEDIAN_TO_SE2 1.5708 /* pi / 2: the variance of a median against that of a mean */
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 static double median_of(const double *sorted, size_t n)
 {
@@ -44,7 +39,7 @@ void tg_spread_of(double *v, size_t n, struct tg_spread *out)
 		if (!isnan(v[i]))
 			v[known++] = v[i];
 	if (known)
-		qsort(v, known, sizeof(*v), by_value);
+		qsort(v, known, sizeof(*v), tg_by_double);
 	*out = (struct tg_spread){ .n = known, .median = median_of(v, known), .sd = NAN };
 	if (known < 2)
 		return;
@@ -53,7 +48,7 @@ void tg_spread_of(double *v, size_t n, struct tg_spread *out)
 		distance[i] = fabs(v[i] - out->median);
 		mean += distance[i] / (double)known;
 	}
-	qsort(distance, known, sizeof(*distance), by_value);
+	qsort(distance, known, sizeof(*distance), tg_by_double);
 	out->sd = MAD_TO_SD * few(known) * median_of(distance, known);
 	if (out->sd == 0)
 		out->sd = MEAN_TO_SD * mean;
@@ -70,7 +65,7 @@ struct value {
 
 static int by_v(const void *a, const void *b)
 {
-	return by_value(&((const struct value *)a)->v, &((const struct value *)b)->v);
+	return tg_by_double(&((const struct value *)a)->v, &((const struct value *)b)->v);
 }
 
 /* The sum over groups of t equal values of t^3 - t. */

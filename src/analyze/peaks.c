@@ -35,13 +35,6 @@ static int each_cell(void *ctx, const struct tg_process_cell *cell)
 	return 0;
 }
 
-static int compare_i64(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void load_lives(struct tg_peaks *p, const struct tg_recording *r, uint32_t session)
 {
 	size_t n = 0;
@@ -56,8 +49,8 @@ static void load_lives(struct tg_peaks *p, const struct tg_recording *r, uint32_
 		p->birth[p->n_lives] = r->life[i].birth_ns;
 		p->death[p->n_lives++] = r->life[i].death_ns;
 	}
-	qsort(p->birth, p->n_lives, sizeof(*p->birth), compare_i64);
-	qsort(p->death, p->n_lives, sizeof(*p->death), compare_i64);
+	qsort(p->birth, p->n_lives, sizeof(*p->birth), tg_by_int64);
+	qsort(p->death, p->n_lives, sizeof(*p->death), tg_by_int64);
 }
 
 int tg_peaks_of(struct tg_recording *r, uint32_t session, struct tg_peaks **peaks)

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/hash.h"
+#include "base/sorted.h"
 #include "record/format.h"
 
 #include "base/mem.h"
@@ -211,13 +212,6 @@ static int load_table(struct load *l, struct tg_reader *reader, const struct tg_
 	return tg_reader_blocks(reader, table, column, l->n_columns, from, to, each_block, l);
 }
 
-static int compare_i64(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The usual distance of the points from `start` on: edge rows make some shorter, gaps longer. */
 static int64_t usual_distance(const struct tg_points *p, size_t start)
 {
@@ -228,7 +222,7 @@ static int64_t usual_distance(const struct tg_points *p, size_t start)
 		d[m++] = p->point[i].t_ns - p->point[i - 1].t_ns;
 	if (!m)
 		return 0;
-	qsort(d, m, sizeof(d[0]), compare_i64);
+	qsort(d, m, sizeof(d[0]), tg_by_int64);
 	return d[m / 2];
 }
 

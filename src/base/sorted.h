@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Places in lists that are in order of a number, mostly of a time. */
+/* Lists of numbers into order, and places in lists that are in order of one, mostly of a time. */
 #ifndef TG_BASE_SORTED_H
 #define TG_BASE_SORTED_H
 
@@ -36,5 +36,20 @@ static inline size_t tg_sorted_count(
 #define tg_sorted_to(list, n, member, v)                                                           \
 	tg_sorted_count(                                                                           \
 		(list), (n), sizeof(*(list)), offsetof(__typeof__(*(list)), member), (v), true)
+
+/* For qsort, of doubles (no NaN) and of int64_t. */
+static inline int tg_by_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static inline int tg_by_int64(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
 
 #endif

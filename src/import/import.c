@@ -217,32 +217,28 @@ static int64_t first_of(const struct tg_logfile *log)
 
 static void resolve(struct tg_logfile *log, int64_t *tasks_ns)
 {
-	enum tg_times times = TG_DATED;
-	bool undated = false;
-
 	for (size_t i = 0; i < log->n_parts; i++) {
 		struct tg_readings *g = &log->part[i].grid;
 
 		tg_resolve_ticks(g);
-		if (g->n_ticks && g->undated) {
-			undated = true;
-			times = g->times;
-		}
+		log->undated |= g->n_ticks && g->undated;
+		log->numbered |= g->n_ticks && g->times == TG_NUMBERED;
 	}
 	if (log->has_processes)
 		tg_resolve_ticks(&log->processes.grid);
 	if (log->has_processes && log->processes.grid.n_items && !log->processes.counted)
 		tg_logfile_note(log, "no command in it is one that counts, which --match chooses");
-	tg_tasks_resolve(log, tasks_ns);
-	log->first_ns = first_of(log);
-	if (log->undated_tasks)
-		tg_logfile_note(
-			log, "when they ran is not in it: they are laid one after the other");
-	if (undated && times == TG_NUMBERED)
+	if (log->numbered)
 		tg_logfile_note(
 			log, "it has no times, which --interval could tell: samples are numbered");
-	else if (undated)
+	else if (log->undated)
 		tg_logfile_note(log, "the date is not in it: only relative times are known");
+	if (tg_tasks_resolve(log, tasks_ns)) {
+		tg_logfile_note(
+			log, "when they ran is not in it: they are laid one after the other");
+		log->undated = true;
+	}
+	log->first_ns = first_of(log);
 }
 
 /* Logs are of one machine, with one zone: that which a log tells, where the user tells none. */

@@ -130,7 +130,8 @@ struct tg_logfile {
 	size_t n_stages, cap_stages;
 	struct tg_log_task *task;
 	size_t n_tasks, cap_tasks;
-	bool undated_tasks; /* it is not known when they began */
+	bool undated; /* no date is in it, or for tasks no time at all */
+	bool numbered; /* its samples have no times at all */
 };
 
 /* How the lines of a CSV file begin that has one for each row of a grid. */

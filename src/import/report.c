@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/sorted.h"
 #include "import/civil.h"
 #include "import/matched.h"
 #include "import/stats.h"
@@ -41,19 +42,12 @@ static void take_top(void *ctx, const struct tg_matched_tick *t)
 	tg_stats_add(&top->mem, t->sum.mem_pct);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The distances that there are between samples, each once. */
 static void write_steps(struct tg_stats *s, struct tg_jw *w)
 {
 	tg_jw_begin_array(w);
 	if (s->n)
-		qsort(s->value, s->n, sizeof(*s->value), by_value);
+		qsort(s->value, s->n, sizeof(*s->value), tg_by_double);
 	for (size_t i = 0; i < s->n; i++)
 		if (!i || s->value[i] != s->value[i - 1])
 			tg_jw_num(w, s->value[i]);

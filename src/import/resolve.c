@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "import/resolve.h"
 
+#include "base/sorted.h"
 #include "import/civil.h"
 #include "import/zone.h"
 
@@ -91,13 +92,6 @@ void tg_resolve_ticks(struct tg_readings *g)
 	g->undated = !s.dates;
 }
 
-static int by_length(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 int64_t tg_resolve_period_ns(const struct tg_readings *g)
 {
 	size_t step = g->n_ticks / 1000 + 1, n = 0;
@@ -107,6 +101,6 @@ int64_t tg_resolve_period_ns(const struct tg_readings *g)
 		length[n++] = g->tick[i].utc_ns - g->tick[i - 1].utc_ns;
 	if (!n)
 		return 0;
-	qsort(length, n, sizeof(*length), by_length);
+	qsort(length, n, sizeof(*length), tg_by_int64);
 	return length[n / 2];
 }

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/sorted.h"
+
 #include "base/mem.h"
 
 void tg_stats_add(struct tg_stats *s, double v)
@@ -11,13 +13,6 @@ void tg_stats_add(struct tg_stats *s, double v)
 		return;
 	TG_GROW(s->value, s->n + 1, s->cap);
 	s->value[s->n++] = v;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 static double quantile(const struct tg_stats *s, double q)
@@ -66,7 +61,7 @@ void tg_stats_write(struct tg_stats *s, struct tg_jw *w)
 	tg_jw_knum(w, "mean", mean);
 	tg_jw_knum(w, "std", std_of(s, mean));
 	if (s->n)
-		qsort(s->value, s->n, sizeof(*s->value), by_value);
+		qsort(s->value, s->n, sizeof(*s->value), tg_by_double);
 	for (size_t i = 0; i < TG_ARRAY_SIZE(quantiles); i++)
 		tg_jw_knum(w, quantiles[i].name, quantile(s, quantiles[i].q));
 	tg_jw_end_object(w);

@@ -108,17 +108,17 @@ static void settle(struct tg_log_task *task)
 		task->figure[TG_TASK_CPU_S] = task->cores * (double)task->wall_ns / 1e9;
 }
 
-void tg_tasks_resolve(struct tg_logfile *log, int64_t *at_ns)
+bool tg_tasks_resolve(struct tg_logfile *log, int64_t *at_ns)
 {
 	for (size_t i = 0; i < log->n_tasks; i++)
 		settle(&log->task[i]);
-	log->undated_tasks = log->n_tasks && log->task[0].begin_ns == TG_UNKNOWN;
-	if (log->undated_tasks) {
+	if (log->n_tasks && log->task[0].begin_ns == TG_UNKNOWN) {
 		lay(log, at_ns);
-		return;
+		return true;
 	}
 	if (log->n_tasks) /* a log may have them as they ended */
 		qsort(log->task, log->n_tasks, sizeof(*log->task), by_begin);
+	return false;
 }
 
 bool tg_tasks_times(const struct tg_logfile *log, int64_t *first_ns, int64_t *last_ns)

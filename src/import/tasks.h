@@ -20,9 +20,10 @@ struct tg_log_task *tg_tasks_add(struct tg_logfile *log);
 /*
  * Give those that have the time of a clock on the wall their moments, by the zone that is set, each
  * its length, and let them be in order of their beginning. Where the first has no time none has:
- * they are laid one after the other from *at_ns on, which is moved behind them.
+ * they are laid one after the other from *at_ns on, which is moved behind them, and true is
+ * returned.
  */
-void tg_tasks_resolve(struct tg_logfile *log, int64_t *at_ns);
+bool tg_tasks_resolve(struct tg_logfile *log, int64_t *at_ns);
 
 /* When the first began and the last ended; false: there is none. */
 bool tg_tasks_times(const struct tg_logfile *log, int64_t *first_ns, int64_t *last_ns);

@@ -55,23 +55,6 @@ struct job {
 
 /* ---- what there is ---- */
 
-static bool is_undated(const struct tg_logfile *log)
-{
-	for (size_t i = 0; i < log->n_parts; i++)
-		if (log->part[i].grid.n_ticks && log->part[i].grid.undated)
-			return true;
-	return log->undated_tasks;
-}
-
-/* Whether nothing is known of when its samples were. */
-static bool is_numbered(const struct tg_logfile *log)
-{
-	for (size_t i = 0; i < log->n_parts; i++)
-		if (log->part[i].grid.n_ticks && log->part[i].grid.times == TG_NUMBERED)
-			return true;
-	return false;
-}
-
 static void extend(struct job *j, int64_t utc_ns)
 {
 	if (utc_ns == TG_UNKNOWN)
@@ -111,21 +94,21 @@ static void choose_logs(struct job *j, struct tg_buf *left_out)
 	for (size_t i = 0; i < im->n; i++) {
 		const struct tg_logfile *log = im->log[i];
 
-		j->undated &= !log->n_stages && (!log->n_samples || is_undated(log));
+		j->undated &= !log->n_stages && (!log->n_samples || log->undated);
 		if (log->cpus > 0 && !j->cpus)
 			j->cpus = log->cpus;
 		if (log->host[0] && !j->host)
 			j->host = log->host;
 	}
 	for (size_t i = 0; i < im->n; i++) {
-		if (is_numbered(im->log[i])) {
+		if (im->log[i]->numbered) {
 			tg_buf_addf(left_out,
 				"%s is not in the recording: it has no times, which --interval "
 				"could tell\n",
 				im->log[i]->name);
 			continue;
 		}
-		if (is_undated(im->log[i]) && !j->undated) {
+		if (im->log[i]->undated && !j->undated) {
 			tg_buf_addf(left_out,
 				"%s is not in the recording: its date is not known, and that of "
 				"other logs is\n",

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/sorted.h"
 #include "render/resample.h"
 
 #include "base/mem.h"
@@ -20,13 +21,6 @@ static int by_length(const void *a, const void *b)
 	double x = p->to - p->from, y = q->to - q->from;
 
 	return x < y ? 1 : x > y ? -1 : p->from > q->from ? 1 : p->from < q->from ? -1 : 0;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 /* Keep the GAPS_MOST longest; the same gap of several series counts once. */
@@ -123,7 +117,7 @@ static void even_grid(struct tg_vega_data *d, const struct tg_layout *l)
 		if (!near)
 			d->edge[n++] = t;
 	}
-	qsort(d->edge, n, sizeof(*d->edge), by_value);
+	qsort(d->edge, n, sizeof(*d->edge), tg_by_double);
 	d->n_slots = n - 1;
 }
 
