@@ -190,7 +190,7 @@ class _Export:
 
 
 class Chart:
-    """A picture, drawn when it is asked for. Made by `Recording.chart`."""
+    """A picture: `.png` is drawn when it is made, `.svg` when it is asked for. Made by `Recording.chart`."""
 
     def __init__(self, file: str, options: Sequence[str]) -> None:
         self._file, self._options = file, list(options)

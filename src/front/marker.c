@@ -20,6 +20,7 @@
 #define FINISH_MS 10000 /* a slow file system */
 #define TWICE_NS  (60 * TG_NS_PER_S)
 #define ARGS_MAX  4096
+#define SAID_MAX  16384 /* of what is not said twice */
 
 static void say(const struct tg_front_marker *m, const char *what, const char *why)
 {
@@ -139,11 +140,17 @@ void tg_front_marker_release(struct tg_front_marker *m)
 /* A recorder repeats itself. */
 static void say_once(struct tg_front_marker *m, const char *sentence)
 {
-	if (!sentence || (m->said.data && strstr(m->said.data, sentence)))
+	struct tg_buf line = TG_BUF_INIT;
+
+	if (!sentence)
 		return;
-	tg_buf_clear(&m->said);
-	tg_buf_adds(&m->said, sentence);
-	m->o->say(m->o->ctx, sentence);
+	tg_buf_addf(&line, "\n%s\n", sentence);
+	if (!m->said.data || !strstr(m->said.data, line.data)) {
+		if (m->said.len < SAID_MAX)
+			tg_buf_add(&m->said, line.data, line.len);
+		m->o->say(m->o->ctx, sentence);
+	}
+	tg_buf_release(&line);
 }
 
 /* {"re":1,"file":"/…/x.tacho","session":1,"warning":"…"}, {"end":"cannot open …"} */

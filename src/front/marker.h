@@ -16,7 +16,8 @@ struct tg_front_marker {
 	char id[32]; /* of the recorder, and of our span */
 	struct tg_buf output, file, address; /* asked for; told; for TACHOGRAPH_SOCKET */
 	struct tg_buf name, attrs; /* of the run */
-	struct tg_buf said; /* what the user was told last of what the recorder has to say */
+	struct tg_buf
+		said; /* what the user was told of what the recorder has to say, a line each */
 	pid_t root;
 	int64_t begin_ns, died_ns; /* when the run began; when one died before, 0: none did */
 	int64_t question;

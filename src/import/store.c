@@ -105,6 +105,8 @@ int64_t tg_store_value(double v, int scale)
 {
 	for (; scale < 0; scale++)
 		v *= 10;
+	for (; scale > 0; scale--)
+		v /= 10;
 	return fabs(v) < 9e18 ? (int64_t)llround(v) : TG_MISSING; /* NaN is not less */
 }
 
