@@ -18,7 +18,6 @@
 
 #include "base/mem.h"
 
-#define NONE    ((size_t)PTRDIFF_MAX)
 #define LEAD_NS (10 * TG_NS_PER_S) /* stamps begin at this: 0 is no stamp */
 
 /* What is to be written of a log: some of its grids, and its processes. */
@@ -206,14 +205,15 @@ static void session_json(const struct job *j, struct tg_buf *out)
 /* A stage that was begun; those of one name that have no end yet are a stack. */
 struct begun {
 	uint64_t span;
-	size_t below; /* that began before it; NONE */
+	size_t below; /* how many had begun with the one before it; 0: there is none */
 };
 
 struct stages {
 	struct job *job;
 	struct begun *begun;
 	size_t n, cap;
-	struct tg_map top; /* of each name, by its hash; NONE: all have ended */
+	struct tg_map
+		top; /* by the hash of a name: how many had begun with the last that is open */
 	uint64_t next;
 };
 
@@ -226,7 +226,7 @@ static size_t top_of(const struct stages *s, const struct tg_log_stage *stage)
 {
 	ptrdiff_t at = tg_map_get(&s->top, key_of(stage));
 
-	return at < 0 ? NONE : (size_t)at;
+	return at < 0 ? 0 : (size_t)at;
 }
 
 static void begin_stage(struct stages *s, const struct tg_log_stage *stage)
@@ -239,23 +239,23 @@ static void begin_stage(struct stages *s, const struct tg_log_stage *stage)
 	tg_jw_kint(w, "parent", 1);
 	tg_store_event_close(&s->job->store);
 	TG_GROW(s->begun, s->n + 1, s->cap);
-	s->begun[s->n] = (struct begun){ s->next++, top_of(s, stage) };
-	tg_map_put(&s->top, key_of(stage), s->n++);
+	s->begun[s->n++] = (struct begun){ s->next++, top_of(s, stage) };
+	tg_map_put(&s->top, key_of(stage), s->n);
 }
 
 /* Ends the one of that name which began last. */
 static void end_stage(struct stages *s, const struct tg_log_stage *stage)
 {
-	size_t at = top_of(s, stage);
+	size_t top = top_of(s, stage);
 	struct tg_jw *w;
 
-	if (at == NONE)
+	if (!top)
 		return;
 	w = tg_store_event(&s->job->store, "end", stage->utc_ns);
-	tg_jw_kint(w, "span", (int64_t)s->begun[at].span);
+	tg_jw_kint(w, "span", (int64_t)s->begun[top - 1].span);
 	tg_jw_kstr(w, "status", "ok");
 	tg_store_event_close(&s->job->store);
-	tg_map_put(&s->top, key_of(stage), s->begun[at].below);
+	tg_map_put(&s->top, key_of(stage), s->begun[top - 1].below);
 }
 
 static void say_stages(struct job *j)
