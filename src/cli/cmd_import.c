@@ -2,19 +2,15 @@
 /* `tachograph import`: logs that other tools took, as a recording, statistics and CSV. */
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <unistd.h>
 
 #include "analyze/recording.h"
 #include "base/file.h"
 #include "cli/cli.h"
-#include "command/run.h"
-#include "import/import.h"
+#include "command/logs.h"
 #include "import/write.h"
 
 #include "base/mem.h"
-
-#define ROLES_GIVEN_MAX 16
 
 static const char help[] =
 	"usage: tachograph import PATH… [-o F] [--csv DIR] [--report-json F] [OPTIONS]\n"
@@ -39,48 +35,10 @@ static const char help[] =
 	"recordings are not written over. F may be - for --report-json.\n";
 
 struct given {
-	const char *output, *csv, *report, *interval, *match, *zone;
-	char *role[ROLES_GIVEN_MAX];
-	size_t n_roles;
+	const char *output, *csv, *report;
+	struct tg_logs_given logs;
 	bool wants_help;
 };
-
-static bool take_interval(const char *text, int64_t *ns)
-{
-	char *end;
-	double s = strtod(text, &end);
-
-	if (end == text || *end || !(s >= 0.001) || !(s <= 86400))
-		return false;
-	*ns = (int64_t)llround(s * 1e9);
-	return true;
-}
-
-/* Take --role out of the arguments: the other options come once each. False: it lacks its value. */
-static bool take_roles(struct given *g, int *argc, char **argv)
-{
-	int kept = 1, i = 1;
-
-	for (; i < *argc && strcmp(argv[i], "--") != 0; i++) {
-		char *value = NULL;
-
-		if (!strcmp(argv[i], "--role"))
-			value = i + 1 < *argc ? argv[++i] : NULL;
-		else if (!strncmp(argv[i], "--role=", 7))
-			value = argv[i] + 7;
-		else {
-			argv[kept++] = argv[i];
-			continue;
-		}
-		if (!value || g->n_roles == ROLES_GIVEN_MAX)
-			return false;
-		g->role[g->n_roles++] = value;
-	}
-	while (i < *argc)
-		argv[kept++] = argv[i++];
-	*argc = kept;
-	return true;
-}
 
 /* 0, or a status after a sentence. */
 static int take_options(struct given *g, int *argc, char **argv, struct tg_import_options *o)
@@ -89,17 +47,11 @@ static int take_options(struct given *g, int *argc, char **argv, struct tg_impor
 		{ "output", 'o', &g->output, NULL },
 		{ "csv", 0, &g->csv, NULL },
 		{ "report-json", 0, &g->report, NULL },
-		{ "match", 0, &g->match, NULL },
-		{ "tz", 0, &g->zone, NULL },
-		{ "interval", 0, &g->interval, NULL },
+		TG_LOGS_OPTIONS(g->logs),
 		{ "help", 'h', NULL, &g->wants_help },
 	};
 	struct tg_command c = { .where = TG_IN_CLI };
 
-	if (!take_roles(g, argc, argv))
-		return tg_cli_fail(TG_EXIT_USAGE,
-			"import: --role needs NAME=REGEX, and is given %d times at most",
-			ROLES_GIVEN_MAX);
 	if (tg_options(&c, argc, argv, option, TG_ARRAY_SIZE(option)))
 		return tg_cli_fail(TG_EXIT_USAGE, "import: %s", c.err.text);
 	if (g->wants_help)
@@ -110,15 +62,8 @@ static int take_options(struct given *g, int *argc, char **argv, struct tg_impor
 	if (!g->output && !g->csv && !g->report)
 		return tg_cli_fail(TG_EXIT_USAGE,
 			"import: where to? There is -o F, --csv DIR and --report-json F");
-	if (g->interval && !take_interval(g->interval, &o->interval_ns))
-		return tg_cli_fail(TG_EXIT_USAGE,
-			"import: --interval is a number of seconds from 0.001 to 86400, not "
-			"\"%.40s\"",
-			g->interval);
-	o->match = g->match;
-	o->role = g->role;
-	o->n_roles = g->n_roles;
-	o->zone = g->zone;
+	if (tg_logs_take(&c, &g->logs, o))
+		return tg_cli_fail(TG_EXIT_USAGE, "import: %s", c.err.text);
 	return 0;
 }
 
@@ -184,7 +129,7 @@ static int write_recording(
 
 int tg_cmd_import(int argc, char **argv)
 {
-	struct given g = { .n_roles = 0 };
+	struct given g = { .output = NULL };
 	struct tg_import_options o = { 0 };
 	struct tg_err err = { 0 };
 	struct tg_import *im;

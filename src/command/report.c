@@ -14,6 +14,7 @@ struct given {
 	struct tg_report_options o;
 	const char *output;
 	bool open;
+	struct tg_import_options logs;
 };
 
 /* "run.tacho" becomes "run.html", in the folder of whoever asks. */
@@ -117,6 +118,7 @@ static int write_report(
 struct set {
 	struct tg_recording *r[FILES_MAX];
 	size_t n;
+	bool of_logs; /* one of them at least */
 };
 
 static int add_recording(struct tg_command *c, const char *name, struct set *set)
@@ -149,8 +151,9 @@ static int add_logs(struct tg_command *c, const char *name, const struct given *
 		tg_buf_adds(&path, ".tacho");
 		keep = tg_buf_detach(&path);
 	}
-	rc = tg_open_logs(c, name, keep, &set->r[set->n]);
+	rc = tg_open_logs(c, name, &g->logs, keep, &set->r[set->n]);
 	set->n += rc == TG_WORD_OK;
+	set->of_logs = true;
 	free(keep);
 	return rc;
 }
@@ -185,6 +188,7 @@ int tg_run_report(struct tg_command *c, int argc, char **argv)
 {
 	struct set set = { .n = 0 };
 	struct given g = { .open = false };
+	struct tg_logs_given logs = { .match = NULL };
 	const char *smooth = NULL;
 	const struct tg_option option[] = {
 		{ "output", 'o', &g.output, NULL },
@@ -192,6 +196,7 @@ int tg_run_report(struct tg_command *c, int argc, char **argv)
 		{ "open", 0, NULL, &g.open },
 		{ "no-code", 0, NULL, &g.o.no_code },
 		{ "no-args", 0, NULL, &g.o.no_args },
+		TG_LOGS_OPTIONS(logs),
 	};
 	int rc;
 
@@ -200,6 +205,8 @@ int tg_run_report(struct tg_command *c, int argc, char **argv)
 	rc = check_output(c, g.output);
 	if (rc == TG_WORD_OK)
 		rc = tg_take_smooth(c, smooth, &g.o.smooth_s);
+	if (rc == TG_WORD_OK)
+		rc = tg_logs_take(c, &logs, &g.logs);
 	if (rc == TG_WORD_OK && argc < 2) {
 		rc = tg_open(c, NULL, &set.r[0]);
 		set.n = rc == TG_WORD_OK;
@@ -207,6 +214,12 @@ int tg_run_report(struct tg_command *c, int argc, char **argv)
 	for (int i = 1; i < argc && rc == TG_WORD_OK; i++)
 		rc = tg_is_folder(c, argv[i]) ? add_folder(c, argv[i], &g, &set)
 					      : add_file(c, argv[i], &g, &set);
+	if (rc == TG_WORD_OK && tg_logs_told(&logs) && !set.of_logs) {
+		tg_err_set(&c->err, -EINVAL,
+			"--match, --role, --tz and --interval say how logs are read, and there are "
+			"none here");
+		rc = TG_WORD_USAGE;
+	}
 	if (rc == TG_WORD_OK)
 		rc = write_report(c, set.r, set.n, &g);
 	for (size_t i = 0; i < set.n; i++) {

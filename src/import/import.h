@@ -12,7 +12,7 @@
 
 struct tg_import_options {
 	const char *match; /* of the commands that count; NULL: MATLAB */
-	char *const *role; /* NAME=REGEX */
+	const char *const *role; /* NAME=REGEX */
 	size_t n_roles;
 	const char *zone; /* of the logs' clock; NULL: what they say, else that of this machine */
 	int64_t interval_ns; /* of logs without stamps; 0: unknown */

@@ -63,7 +63,7 @@ static int add_given(struct tg_roles *r, const char *given, struct tg_err *err)
 	return add(r, given, len, equals + 1, err);
 }
 
-int tg_roles_init(struct tg_roles *r, const char *match, char *const *given, size_t n_given,
+int tg_roles_init(struct tg_roles *r, const char *match, const char *const *given, size_t n_given,
 	struct tg_err *err)
 {
 	int rc;

@@ -39,7 +39,7 @@ struct tg_roles {
 };
 
 /* `match` NULL: MATLAB. `given` are NAME=REGEX, tried before those that are always there. */
-int tg_roles_init(struct tg_roles *r, const char *match, char *const *given, size_t n_given,
+int tg_roles_init(struct tg_roles *r, const char *match, const char *const *given, size_t n_given,
 	struct tg_err *err);
 void tg_roles_release(struct tg_roles *r);
 

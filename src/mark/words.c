@@ -36,14 +36,15 @@ static const struct tg_word table[TG_WORDS] = {
 	},
 	[TG_WORD_REPORT] = {
 		.name = "report",
-		.usage = "[F…|FOLDER] [-o x.html|x.ipynb] [--smooth S] [--open] [--no-code] [--no-args]",
+		.usage = "[F…|FOLDER] [-o x.html|x.ipynb] [--smooth S] [--open] [--no-code] [--no-args] "
+			 "[--match REGEX]",
 		.help = "all of it in one page: plots, tables, processes",
 		.more = "The page needs no network and can be sent by mail; the notebook can be run\n"
 			"again, where it reads F through Python. FOLDER has recordings, or logs that\n"
-			"other tools took, as for import. Without -o it is F's name\n"
-			"with .html, here. --smooth S: the window of moving averages in seconds,\n"
-			"0 for none; else 60, and 10 for GPUs. --open shows it in the browser,\n"
-			"unless you are here over ssh.\n" WITHOUT,
+			"other tools took: for these there are --match, --role, --tz and --interval,\n"
+			"as for import. Without -o it is F's name with .html, here. --smooth S: the\n"
+			"window of moving averages in seconds, 0 for none; else 60, and 10 for GPUs.\n"
+			"--open shows it in the browser, unless you are here over ssh.\n" WITHOUT,
 		.example = "-o report.html",
 		.where = TG_IN_BOTH,
 	},

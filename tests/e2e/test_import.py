@@ -93,7 +93,7 @@ def test_report_on_stdout(run):
     ([LOGS / "awkward/top-4.0.4.log", "-o", "x.tacho", "--tz", "Mars/Olympus"], 2, "no time zone \"Mars/Olympus\""),
     ([LOGS / "awkward/top-4.0.4.log", "-o", "x.tacho", "--match", "("], 2, "is no regular expression"),
     ([LOGS / "awkward/top-4.0.4.log", "-o", "x.tacho", "--role", "x"], 2, "--role is NAME=REGEX"),
-    ([LOGS / "awkward/top-4.0.4.log", "-o", "x.tacho", "--role"], 2, "--role needs NAME=REGEX"),
+    ([LOGS / "awkward/top-4.0.4.log", "-o", "x.tacho", "--role"], 2, "--role needs a value"),
     ([LOGS / "awkward/top-4.0.4.log", "-o", "x.tacho", "--interval", "0"], 2, "--interval is a number of seconds"),
     ([LOGS / "awkward/top-4.0.4.log", "-o", "x.tacho", "--matc", "a"], 2, "did you mean --match?"),
     ([LOGS / "awkward/top-4.0.4.log", "-o", "no/x.tacho"], 1, "no/x.tacho"),

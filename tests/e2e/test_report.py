@@ -270,6 +270,23 @@ def test_its_figures_are_the_right_ones(from_logs):
     assert row("Memory · ", "RSS")[7] == pytest.approx(res["max"] * 1048576e-9, rel=1e-4)
 
 
+def test_how_logs_are_read(exe, tmp_path):
+    """As for import; of what is no log it is refused."""
+    def said(*arguments):
+        done = subprocess.run([exe, "report", *map(str, arguments)], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+        return done.returncode, done.stderr
+    assert said(LOGS, "-o", "x.html", "--match", "MATLAB", "--role", "engine=-dmlworker", "--tz", "UTC")[0] == 0
+    assert "engine" in (tmp_path / "x.html").read_text()
+    status, text = said(LOGS, "-o", "y.html", "--match", "nothing like it")
+    assert status == 0 and "top-20261201.log" in text
+    assert "no command in it is one that counts" in text
+    assert said(LOGS, "-o", "x.ipynb", "--tz", "Mars/Olympus")[0] == 2
+    assert said(tmp_path / "x.html", "--tz", "UTC")[0] == 1
+    assert said(LOGS, "-o", "x.ipynb")[0] == 0
+    status, text = said("x.tacho", "--tz", "UTC", "-o", "z.html")
+    assert status == 2 and "--tz" in text and not (tmp_path / "z.html").exists()
+
+
 def test_gpus_of_logs_are_the_job_s(from_logs):
     """47 s of one GPU, of which the log says how busy it was in each stage."""
     rows = re.findall(r"<tr>(.*?)</tr>", from_logs["Stages"], re.S)
