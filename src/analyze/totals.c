@@ -596,6 +596,8 @@ int tg_totals_of(struct tg_recording *r, const struct tg_span *span, struct tg_t
 	/* one that is shorter than a rate needs has its mean only */
 	if (isnan(out->cores_max) || out->cores_max < out->cores_mean)
 		out->cores_max = out->cores_mean;
+	if (isnan(out->node_cores) && s->cpus > 0) /* logs of others have no counter of them */
+		out->node_cores = (double)s->cpus;
 	out->cores_allowed = limit_at(&s->cores, span->end_ns, 1e-3);
 	out->memory_limit_bytes = limit_at(&s->memory, span->end_ns, 1);
 	out->missed = tg_missed_in(r, span);

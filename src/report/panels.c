@@ -109,7 +109,8 @@ static void set_unit(const struct tg_panels *w, const struct tg_panel_plan *plan
 		tg_buf_adds(&text, " allowed");
 		tg_panel_limit(panel, text.data, w->cores_allowed);
 	}
-	if (!strcmp(plan->name, "cpu") && w->cores_machine > w->cores_allowed) {
+	if (!strcmp(plan->name, "cpu") && !isnan(w->cores_machine) &&
+		!(w->cores_machine <= w->cores_allowed)) {
 		tg_buf_clear(&text);
 		tg_fmt_number(&text, w->cores_machine);
 		tg_buf_adds(&text, " in the machine");

@@ -35,7 +35,8 @@ struct section {
 static const struct section sections[] = {
 	{ "cpu", "CPU",
 		{ { "cpu", "100 % is one core.", .always = true },
-			{ "cpu-roles", "Roles are what import was told by --role." },
+			{ "cpu-roles",
+				"Roles are what --role says, or what import knows of itself." },
 			{ "core-map", NULL },
 			{ "cpu-kinds", "Of the whole machine, whoever used it." },
 			{ "run-queue", NULL } } },

@@ -287,6 +287,12 @@ def test_how_logs_are_read(exe, tmp_path):
     assert status == 2 and "--tz" in text and not (tmp_path / "z.html").exists()
 
 
+def test_cores_of_the_machine_are_told(from_logs):
+    """Though the line of them is far above what was used."""
+    cpu = next(part for title, part in from_logs.items() if title.startswith("CPU · cores busy"))
+    assert "2 in the machine" in cpu
+
+
 def test_gpus_of_logs_are_the_job_s(from_logs):
     """47 s of one GPU, of which the log says how busy it was in each stage."""
     rows = re.findall(r"<tr>(.*?)</tr>", from_logs["Stages"], re.S)
