@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Photographs the demo in JupyterLab, light and dark; called by scripts/pictures."""
+"""Photographs the demo in JupyterLab, light and dark, and a report; called by scripts/pictures."""
 
+import json
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -32,3 +34,12 @@ with tempfile.TemporaryDirectory() as scratch:
                                          screenshot=str(shot), width=1500, height=3000)["cells"]
             # from the cell that keeps memory to the chart of all
             save(shot, f"jupyterlab-{theme.lower()}.png", cells[-8]["top"], cells[-1]["top"])
+
+    page, shot = folder / "report.html", folder / "report.png"
+    logs = root / "tests" / "fixtures" / "pipeline-logs" / "recorded"
+    subprocess.run([sys.executable, "-m", "tachograph", "report", logs, "--tz", "UTC", "-o", page], check=True,
+                   stderr=subprocess.DEVNULL)
+    seen = subprocess.run(["node", root / "tests" / "e2e" / "browser" / "report.mjs"], check=True, stdout=subprocess.PIPE,
+                          input=json.dumps({"file": str(page), "screenshot": str(shot)}).encode()).stdout
+    tops = json.loads(seen)["tops"]
+    save(shot, "report.png", tops["Stages"] - 20, tops["CPU by role · cores"] - 20)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Opens a report and says what it does, as JSON: with scripts and without, with no network. The job
-// is JSON on stdin: {file, screenshot}; playwright-core is found under $TG_NODE_PATH.
+// is JSON on stdin: {file, screenshot}; with the latter `tops` are where its headings are in it, in
+// pixels. playwright-core is found under $TG_NODE_PATH.
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 
@@ -30,6 +31,11 @@ const open = async (javaScriptEnabled) => {
 try {
 	const seen = {};
 	const page = await open(true);
+	if (job.screenshot) {
+		await page.screenshot({ path: job.screenshot, fullPage: true });
+		seen.tops = await page.locator('h2, h3').evaluateAll((list) => Object.fromEntries(
+			list.map((h) => [h.innerText, h.getBoundingClientRect().top + window.scrollY])));
+	}
 	seen.title = await page.title();
 	seen.sections = await page.locator('h2').allInnerTexts();
 	seen.plots = await page.locator('figure').evaluateAll((list) => list.map((f) => ({
@@ -83,9 +89,6 @@ try {
 		seen.filtered = await page.locator('table.sort').last().locator('tbody tr:not([hidden])').count();
 		await filter.last().fill('');
 	}
-	if (job.screenshot)
-		await page.screenshot({ path: job.screenshot, fullPage: true });
-
 	const plain = await open(false);
 	seen.withoutScripts = {
 		sections: await plain.locator('h2').allInnerTexts(),
