@@ -69,8 +69,10 @@ static void note_left_out(struct tg_command *c, const struct tg_buf *left_out)
 {
 	for (const char *p = left_out->data; p && *p;) {
 		size_t n = strcspn(p, "\n");
+		char *line = tg_xmemdup0(p, n);
 
-		note(c, p, n);
+		note(c, line, n);
+		free(line);
 		p += n + (p[n] != '\0');
 	}
 }

@@ -129,7 +129,9 @@ int tg_summary(const char *file, struct tg_buf *out, struct tg_err *err)
 	} else {
 		tg_err_set(err, rc, "%s has no run: %s", file, strerror(-rc));
 	}
-	tg_buf_addf(out, "  recorded in %s\n", file);
+	tg_buf_adds(out, "  recorded in ");
+	tg_plain(out, file, strlen(file));
+	tg_buf_addc(out, '\n');
 	tg_recording_close(r);
 	return rc;
 }

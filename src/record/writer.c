@@ -317,6 +317,7 @@ int tg_writer_open(
 	int fd = open(path, flags | O_CREAT | O_EXCL, 0600);
 	bool is_new = fd >= 0;
 	struct tg_writer *w;
+	struct stat st;
 	int r;
 
 	if (fd < 0 && errno == EEXIST)
@@ -324,6 +325,10 @@ int tg_writer_open(
 	if (fd < 0) {
 		r = errno == ELOOP ? -EEXIST : -errno;
 		return tg_err_set(err, r, "%s: %s", path, strerror(errno));
+	}
+	if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
+		close(fd);
+		return tg_err_set(err, -EINVAL, "%s: it is no regular file", path);
 	}
 	/* where a file system has no locks, this says so, and those of the callers must do */
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {

@@ -547,6 +547,19 @@ def test_two_at_once(record, exe, tmp_path):
     assert len(list(tmp_path.glob("run*.tacho"))) == 2
 
 
+@pytest.mark.parametrize("name", ["/dev/null", "fifo", "x" * 300])
+def test_no_place_for_a_recording(record, exe, tmp_path, name):
+    """One sentence that ends with the reason; no file of another name; the command is as without us."""
+    os.mkfifo(tmp_path / "fifo")
+    before = sorted(os.listdir("/dev"))
+    done = subprocess.run([exe, "record", "-o", name, "sh", "-c", "exit 4"], cwd=tmp_path, capture_output=True,
+                          text=True, timeout=LONG)
+    assert done.returncode == 4 and len(done.stderr.splitlines()) == 1
+    assert "nothing is recorded: " in done.stderr
+    assert done.stderr.rstrip().endswith(("it is no regular file", "File name too long"))
+    assert sorted(os.listdir("/dev")) == before and os.listdir(tmp_path) == ["fifo"]
+
+
 def attach(exe, pid, file, *options, **more):
     return subprocess.Popen([exe, "attach", str(pid), "-o", str(file), *options], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True, **more)

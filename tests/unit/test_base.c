@@ -20,6 +20,7 @@
 #include "base/lines.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "base/utf8.h"
 
 static void test_buf(void)
 {
@@ -337,8 +338,37 @@ static void test_hash(void)
 	T_OK(tg_hash(tg_hash(TG_HASH_INIT, "foo", 3), "bar", 3) == UINT64_C(0x85944171f73967e8));
 }
 
+/* Of a sentence with a long path both ends are kept, in whole characters. */
+static void test_long_sentences(void)
+{
+	char path[2000];
+	struct tg_err err = { 0 };
+
+	for (size_t i = 0; i + 2 < sizeof(path); i += 2)
+		memcpy(path + i, "\xc3\xa9", 3); /* é */
+	for (int shift = 0; shift < 2; shift++) {
+		T_EQ_I(tg_err_set(&err, -ENOENT, "%s%s: no such file", shift ? "a" : "", path),
+			-ENOENT);
+		T_OK(strlen(err.text) < sizeof(err.text) && strlen(err.text) > 200);
+		T_OK(strstr(err.text, "\xe2\x80\xa6") != NULL);
+		T_EQ_S(err.text + strlen(err.text) - 14, ": no such file");
+		for (const char *p = err.text; *p;) {
+			uint32_t cp;
+			size_t n = tg_utf8_decode(p, strlen(p), &cp);
+
+			T_OK(n > 0);
+			p += n ? n : 1;
+		}
+		tg_err_prefix(&err, path);
+		T_EQ_S(err.text + strlen(err.text) - 14, ": no such file");
+	}
+	tg_err_set(&err, -ENOENT, "%s", "short");
+	T_EQ_S(err.text, "short");
+}
+
 int main(void)
 {
+	test_long_sentences();
 	test_hash();
 	test_lines();
 	test_cpulist();
