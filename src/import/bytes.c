@@ -15,11 +15,13 @@ int tg_bytes_open(struct tg_log_bytes *b, const char *path, struct tg_err *err)
 	*b = (struct tg_log_bytes){ .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
 	if (b->fd < 0)
 		return tg_err_set(err, -errno, "cannot read %.150s: %s", path, strerror(errno));
-	if (fstat(b->fd, &st) == 0 && !S_ISREG(st.st_mode)) {
+	if (fstat(b->fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)) {
 		close(b->fd);
 		b->fd = -1;
 		return tg_err_set(err, -EINVAL, "%.150s is no file", path);
 	}
+	/* that was for a pipe into which nobody writes: it is empty, and nobody waits for it */
+	fcntl(b->fd, F_SETFL, fcntl(b->fd, F_GETFL) & ~O_NONBLOCK);
 	b->data = tg_xmalloc(TG_BLOCK_MAX + 1);
 	b->data[0] = '\0';
 	return 0;
@@ -63,10 +65,18 @@ static void fill(struct tg_log_bytes *b)
 	b->data[b->end] = '\0';
 }
 
+/* What some editors put at the front of UTF-8. */
+static void skip_mark(struct tg_log_bytes *b)
+{
+	if (b->end - b->at >= 3 && !memcmp(b->data + b->at, "\xef\xbb\xbf", 3))
+		b->at += 3;
+}
+
 const char *tg_bytes_head(struct tg_log_bytes *b, size_t *len)
 {
 	if (!b->eof)
 		fill(b);
+	skip_mark(b);
 	*len = b->end - b->at;
 	return b->data + b->at;
 }

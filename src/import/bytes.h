@@ -30,7 +30,10 @@ int tg_bytes_open(struct tg_log_bytes *b, const char *path, struct tg_err *err);
 void tg_bytes_of(struct tg_log_bytes *b, const void *data, size_t len); /* copies; for tests */
 void tg_bytes_close(struct tg_log_bytes *b);
 
-/* What comes next, as far as one block has it; borrowed until the next call. A NUL is behind it. */
+/*
+ * The log's first bytes, without a byte order mark, as far as one block has them; borrowed until
+ * the next call. A NUL is behind them. Nothing was taken yet.
+ */
 const char *tg_bytes_head(struct tg_log_bytes *b, size_t *len);
 
 /*

@@ -70,6 +70,19 @@ static void read_log(struct tg_import *im, const struct tg_log_format *format, c
 	im->log[im->n++] = log;
 }
 
+static bool is_compressed(const char *head, size_t len)
+{
+	static const char *const magic[] = { "\x1f\x8b", "BZh",
+		"\xfd"
+		"7zXZ",
+		"\x28\xb5\x2f\xfd", "PK\x03\x04" };
+
+	for (size_t i = 0; i < TG_ARRAY_SIZE(magic); i++)
+		if (len > strlen(magic[i]) && !memcmp(head, magic[i], strlen(magic[i])))
+			return true;
+	return false;
+}
+
 /* The same when the format is not known yet. */
 static int add_open(
 	struct tg_import *im, const char *path, struct tg_log_bytes *bytes, struct tg_err *err)
@@ -84,7 +97,9 @@ static int add_open(
 			err, bytes->error, "cannot read %.150s: %s", path, strerror(-bytes->error));
 	else if (!format)
 		r = tg_err_set(err, -EBADMSG, "%.150s: %s", path,
-			len ? "no log of a tool that is known here" : "it is empty");
+			!len                       ? "it is empty"
+			: is_compressed(head, len) ? "it is compressed: unpack it first"
+						   : "no log of a tool that is known here");
 	else if (im->n == TG_IMPORT_LOGS_MAX)
 		r = tg_err_set(err, -E2BIG, "there are more than %d logs", TG_IMPORT_LOGS_MAX);
 	if (r < 0 || !format)

@@ -2,7 +2,9 @@
 """`tachograph import`: logs that other tools took, from the command line to what other words make of them."""
 
 import csv
+import gzip
 import json
+import os
 import pathlib
 import subprocess
 
@@ -124,6 +126,21 @@ def test_not_written_over(run, tmp_path):
     result = run("import", LOGS / "awkward/top-4.0.4.log", "-o", "x.tacho")
     assert result.returncode == 1 and "exists already" in result.stderr
     assert (tmp_path / "x.tacho").read_text() == "mine"
+
+
+def test_byte_order_mark_and_pipe(run, exe, tmp_path):
+    log = LOGS / "awkward/top-4.0.4.log"
+    (tmp_path / "bom.log").write_bytes(b"\xef\xbb\xbf" + log.read_bytes())
+    assert run("import", "bom.log", "-o", "x.tacho").stdout.endswith(": top (procps 3.3.17 or later), 12 samples, 0 lines skipped\n")
+    done = subprocess.run(["bash", "-c", f'{exe} import <(sleep 0.3; cat {log}) -o y.tacho'], cwd=tmp_path,
+                          capture_output=True, text=True, timeout=LONG)
+    assert done.returncode == 0 and ": top (procps 3.3.17 or later), 12 samples, 0 lines skipped" in done.stdout
+    os.mkfifo(tmp_path / "nobody")
+    result = run("import", "nobody", "-o", "z.tacho")
+    assert result.returncode == 1 and "nobody: it is empty" in result.stderr
+    (tmp_path / "top.log.gz").write_bytes(gzip.compress(log.read_bytes()))
+    result = run("import", "top.log.gz", "-o", "z.tacho")
+    assert result.returncode == 1 and "top.log.gz: it is compressed: unpack it first" in result.stderr
 
 
 def test_help(run):
