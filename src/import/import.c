@@ -256,6 +256,41 @@ static void resolve(struct tg_logfile *log, int64_t *tasks_ns)
 	log->first_ns = first_of(log);
 }
 
+/* The folder that a path names last: "align" of benchmarks/align/S1.tsv; NULL: none. */
+static char *folder_of(const char *path)
+{
+	const char *end = strrchr(path, '/'), *begin = end;
+
+	if (!end)
+		return NULL;
+	while (begin > path && begin[-1] != '/')
+		begin--;
+	return end > begin ? tg_xmemdup0(begin, (size_t)(end - begin)) : NULL;
+}
+
+/* Benchmarks of several rules have the names of samples: in several folders, these are the rules.
+ */
+static void settle_groups(struct tg_import *im)
+{
+	char *first = NULL, *folder;
+	bool differ = false;
+
+	for (size_t i = 0; i < im->n; i++) {
+		if (!im->log[i]->named_by_file)
+			continue;
+		folder = folder_of(im->log[i]->path);
+		differ |= first && folder && strcmp(first, folder) != 0;
+		if (first)
+			free(folder);
+		else
+			first = folder;
+	}
+	for (size_t i = 0; i < im->n && differ; i++)
+		if (im->log[i]->named_by_file)
+			im->log[i]->group = folder_of(im->log[i]->path);
+	free(first);
+}
+
 /* Logs are of one machine, with one zone: that which a log tells, where the user tells none. */
 static void settle_zone(struct tg_import *im)
 {
@@ -276,6 +311,7 @@ void tg_import_settle(struct tg_import *im)
 	int64_t tasks_ns = 0;
 
 	settle_zone(im);
+	settle_groups(im);
 	for (size_t i = 0; i < im->n; i++)
 		resolve(im->log[i], &tasks_ns);
 	if (im->n)

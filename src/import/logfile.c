@@ -50,6 +50,7 @@ void tg_logfile_release(struct tg_logfile *log)
 	tg_processes_release(&log->processes);
 	for (size_t i = 0; i < log->n_notes; i++)
 		free(log->note[i]);
+	free(log->group);
 	for (size_t i = 0; i < log->n_disks; i++) {
 		for (size_t k = 0; k < log->disk[i].n; k++)
 			free(log->disk[i].mount[k]);

@@ -130,6 +130,8 @@ struct tg_logfile {
 	size_t n_stages, cap_stages;
 	struct tg_log_task *task;
 	size_t n_tasks, cap_tasks;
+	bool named_by_file; /* its tasks are called as the file is: nothing in it names them */
+	char *group; /* of its tasks, which "process" tells: the folder; NULL: none */
 	bool undated; /* no date is in it, or for tasks no time at all */
 	bool numbered; /* its samples have no times at all */
 };

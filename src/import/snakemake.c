@@ -118,6 +118,7 @@ static bool take_run(struct tg_logfile *log, const struct run *run)
 	task->wall_ns = (int64_t)(s * 1e9 + 0.5);
 	task->status = "ok"; /* none is written of a rule that failed */
 	task->name = rule ? tg_xmemdup0(rule, strnlen(rule, TG_ITEM_NAME_MAX)) : stem_of(log);
+	log->named_by_file |= !rule;
 	task->attrs = attrs_of(run);
 	task->figure[TG_TASK_CPU_S] = number_of(run, "cpu_time");
 	if (isnan(task->figure[TG_TASK_CPU_S])) /* older versions have this alone */

@@ -152,13 +152,15 @@ void tg_tasks_put_figures(struct tg_jw *w, const double figure[TG_TASK_FIGURES])
 }
 
 /* What the log says of it, and how long it waited before, where that is known. */
-static void put_attrs(struct tg_jw *w, const struct tg_log_task *task)
+static void put_attrs(struct tg_jw *w, const struct tg_log_task *task, const char *group)
 {
 	struct tg_buf text = TG_BUF_INIT;
 	struct tg_jw more;
 
 	tg_jw_init(&more, &text);
 	tg_jw_begin_object(&more);
+	if (group)
+		tg_jw_kstr(&more, "process", group);
 	if (task->submit_ns != TG_UNKNOWN && task->begin_ns >= task->submit_ns) {
 		tg_jw_knum(&more, "wait_s", (double)(task->begin_ns - task->submit_ns) / 1e9);
 		if (task->end_ns != TG_UNKNOWN && task->end_ns >= task->begin_ns)
@@ -190,7 +192,7 @@ void tg_tasks_write(struct tg_store *store, const struct tg_logfile *log, uint64
 		if (task->name)
 			tg_jw_kstr(w, "name", task->name);
 		tg_jw_kint(w, "parent", 1);
-		put_attrs(w, task);
+		put_attrs(w, task, log->group);
 		tg_store_event_close(store);
 		w = tg_store_event(store, "end", task->begin_ns + task->wall_ns);
 		tg_jw_kint(w, "span", (int64_t)*span);

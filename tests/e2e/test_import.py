@@ -143,6 +143,24 @@ def test_byte_order_mark_and_pipe(run, exe, tmp_path):
     assert result.returncode == 1 and "top.log.gz: it is compressed: unpack it first" in result.stderr
 
 
+def test_folders_of_benchmarks(run, tmp_path):
+    """Of files that are called by samples the folders are the rules; one folder says nothing."""
+    head = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
+    for rule, seconds in (("align", 30), ("sort", 5)):
+        (tmp_path / "b" / rule).mkdir(parents=True)
+        for sample in ("S1", "S2"):
+            (tmp_path / "b" / rule / f"{sample}.tsv").write_text(
+                head + f"{seconds}\t0:00:30\t10\t10\t10\t10\t0\t0\t100\t{seconds}\n")
+    files = sorted(str(p.relative_to(tmp_path)) for p in (tmp_path / "b").glob("*/*.tsv"))
+
+    def tasks(name, *files):
+        assert run("import", *files, "-o", name).returncode == 0
+        return [s for s in json.loads(run("show", name, "--json").stdout)["spans"] if s["kind"] == "task"]
+    assert sorted((s["attrs"]["process"], s["name"]) for s in tasks("x.tacho", *files)) == [
+        ("align", "S1"), ("align", "S2"), ("sort", "S1"), ("sort", "S2")]
+    assert all("process" not in (s["attrs"] or {}) for s in tasks("y.tacho", *files[:2]))
+
+
 def test_help(run):
     assert run("import", "--help").stdout.startswith("usage: tachograph import PATH")
     assert "  import    read logs that other tools took" in run("--help").stdout
