@@ -72,10 +72,8 @@ static void read_log(struct tg_import *im, const struct tg_log_format *format, c
 
 static bool is_compressed(const char *head, size_t len)
 {
-	static const char *const magic[] = { "\x1f\x8b", "BZh",
-		"\xfd"
-		"7zXZ",
-		"\x28\xb5\x2f\xfd", "PK\x03\x04" };
+	static const char *const magic[] = { "\x1f\x8b", "BZh", "\3757zXZ", "\x28\xb5\x2f\xfd",
+		"PK\x03\x04" };
 
 	for (size_t i = 0; i < TG_ARRAY_SIZE(magic); i++)
 		if (len > strlen(magic[i]) && !memcmp(head, magic[i], strlen(magic[i])))
