@@ -281,6 +281,16 @@ static void take_io(
 	}
 }
 
+/* As most are in most ticks: nothing of it changed, and it is in no sum. */
+static bool is_idle(const struct tg_lives *l, const struct tg_walk_row *row, unsigned bits)
+{
+	const struct tg_life_now *now = &l->now[row->item];
+	const double *v = row->value;
+
+	return !bits && now->seen && now->role < 0 && !tg_matched_counts(row) &&
+	       v[TG_P_CPU_UNIT_S] <= TG_P_FINE_S && !(v[TG_P_READ] > 0) && !(v[TG_P_WRITE] > 0);
+}
+
 /* Returns what it adds to the CPU time of the tree. */
 static double take_row(
 	struct tg_lives *l, const struct tg_walk_row *row, int64_t utc_ns, int64_t length_ns)
@@ -288,9 +298,13 @@ static double take_row(
 	struct tg_life_now *now = &l->now[row->item];
 	const double *v = row->value;
 	unsigned bits = changed(l, row);
-	double before = now->seen ? now->cpu_s : -1, cpu = take_cpu(l, row, length_ns);
+	double before = now->seen ? now->cpu_s : -1, cpu;
 	double *of_role;
 
+	note_dying(l, row->item);
+	if (is_idle(l, row, bits))
+		return 0;
+	cpu = take_cpu(l, row, length_ns);
 	if (now->cpu_s != before)
 		add_cell(l, row, utc_ns, TG_PROCESS_CPU_NS, now->cpu_s * 1e9);
 	if (bits & 1u << TG_P_RES)
@@ -298,7 +312,6 @@ static double take_row(
 	if (bits & 1u << TG_P_VIRT)
 		add_cell(l, row, utc_ns, TG_PROCESS_VMS_BYTES, v[TG_P_VIRT] * 1024);
 	take_io(l, row, utc_ns, length_ns);
-	note_dying(l, row->item);
 	if (tg_matched_counts(row))
 		now->role = (int)v[TG_P_ROLE];
 	else if (v[TG_P_STATE] != 'Z') /* what has ended has its last CPU time still */
